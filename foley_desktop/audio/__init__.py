@@ -1,0 +1,1 @@
+"""Reading, drawing, playing and writing sound files. Free of Qt and of the other rooms."""

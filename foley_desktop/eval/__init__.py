@@ -1,0 +1,1 @@
+"""Retrieval metrics, golden sets and TREC files. Free of Qt and of the other rooms."""

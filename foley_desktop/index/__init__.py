@@ -1,0 +1,1 @@
+"""Vectors, keywords and their fusion. Free of Qt and of the other rooms."""

@@ -1,0 +1,1 @@
+"""Embedders: the compact default, LAION-CLAP, a hash embedder for tests, and their host process."""

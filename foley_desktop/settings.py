@@ -1,0 +1,125 @@
+"""Typed settings and the data folder's layout.
+
+Settings live in ``settings.json`` of the data folder. Unknown keys are kept on saving, wrong values
+fall back to the default, so that neither an older nor a newer version loses what the other wrote.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+
+from foley_desktop.errors import FoleyError
+
+
+@dataclass(frozen=True, slots=True)
+class DataFolder:
+    """Where one library keeps its things. Nothing is created before :meth:`create`."""
+
+    path: Path
+
+    @classmethod
+    def default(cls) -> DataFolder:
+        """The user's data folder as the platform has it."""
+        return cls(Path(platformdirs.user_data_dir("foley-desktop", appauthor=False)))
+
+    @property
+    def catalog(self) -> Path:
+        return self.path / "catalog.sqlite3"
+
+    @property
+    def vectors(self) -> Path:
+        return self.path / "vectors"
+
+    @property
+    def keywords(self) -> Path:
+        return self.path / "keywords"
+
+    @property
+    def peaks(self) -> Path:
+        return self.path / "peaks"
+
+    @property
+    def spotted(self) -> Path:
+        return self.path / "spotted"
+
+    @property
+    def demo(self) -> Path:
+        return self.path / "demo"
+
+    @property
+    def models(self) -> Path:
+        return self.path / "models"
+
+    @property
+    def writer_lock(self) -> Path:
+        return self.path / "writer.lock"
+
+    @property
+    def settings_file(self) -> Path:
+        return self.path / "settings.json"
+
+    def create(self) -> None:
+        """Makes the folder.
+
+        Raises:
+            FoleyError: when it cannot be made or written to.
+        """
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise FoleyError(
+                f"The library folder {self.path} cannot be created.",
+                hint="Choose another folder with --library DIR.",
+                cause=error,
+            ) from error
+        if not os.access(self.path, os.W_OK):
+            raise FoleyError(
+                f"The library folder {self.path} cannot be written to.",
+                hint="Choose another folder with --library DIR.",
+            )
+
+
+@dataclass(slots=True)
+class Settings:
+    """What the user chose. Every field has a default that works."""
+
+    embedder: str = "compact"
+    audition_on_select: bool = True
+    output_device: str = ""
+    output_latency: str = "low"
+    fusion: str = "weighted"
+    similar_k: int = 100
+    results_k: int = 500
+    extra: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def load(cls, file: Path) -> Settings:
+        """Reads ``file``; a missing or broken one gives the defaults."""
+        try:
+            raw = json.loads(file.read_text("utf-8"))
+        except (OSError, ValueError):
+            return cls()
+        if not isinstance(raw, dict):
+            return cls()
+        settings = cls()
+        known = {f.name for f in fields(cls)} - {"extra"}
+        for key, value in raw.items():
+            if key not in known:
+                settings.extra[key] = value
+            elif type(value) is type(getattr(settings, key)):
+                setattr(settings, key, value)
+        return settings
+
+    def save(self, file: Path) -> None:
+        """Writes ``file`` beside itself first, so that a crash never leaves half a file."""
+        values = asdict(self)
+        values |= values.pop("extra")
+        part = file.with_suffix(".part")
+        part.write_text(json.dumps(values, indent=2, sort_keys=True) + "\n", "utf-8")
+        os.replace(part, file)

@@ -1,0 +1,1 @@
+"""Widgets. They paint and react; work is done in the workers."""

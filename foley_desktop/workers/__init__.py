@@ -1,0 +1,1 @@
+"""Qt threads around the blocking library: lanes, jobs, cancellation, shutdown."""
