@@ -17,6 +17,19 @@ import platformdirs
 from foley_desktop.errors import FoleyError
 
 
+def resource(name: str) -> Path:
+    """A file or folder of ``resources/``, in a checkout as in an installed wheel.
+
+    Raises:
+        FoleyError: when the installation is incomplete.
+    """
+    package = Path(__file__).resolve().parent
+    for base in (package / "resources", package.parent / "resources"):
+        if (base / name).exists():
+            return base / name
+    raise FoleyError(f"The installation lacks the resource {name}.", hint="Install Foley Desktop again.")
+
+
 @dataclass(frozen=True, slots=True)
 class DataFolder:
     """Where one library keeps its things. Nothing is created before :meth:`create`."""
