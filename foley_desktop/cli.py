@@ -1,0 +1,161 @@
+"""The command line: what scripts and tests drive, and how the window is started.
+
+``--json`` prints one JSON document on stdout and nothing else there; progress and messages go to
+stderr. Exit codes: 0 success, 1 failed with a one-sentence reason, 2 wrong usage. Everything heavy is
+imported inside the commands, so that ``--help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from foley_desktop import __version__
+from foley_desktop.errors import FilterError, FoleyError
+from foley_desktop.models import MODES
+
+if TYPE_CHECKING:
+    from foley_desktop.commands import Context
+
+EMBEDDERS = ("compact", "clap", "hash")
+DEPTHS = ("16", "24", "32", "float")
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The whole grammar of the command line."""
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument(
+        "--library", metavar="DIR", default=argparse.SUPPRESS, help="the library's data folder"
+    )
+    common.add_argument(
+        "--json", action="store_true", default=argparse.SUPPRESS, help="print one JSON document"
+    )
+    parser = argparse.ArgumentParser(
+        prog="foley-desktop",
+        description="Find, hear and hand over sounds, and measure how good the search is.",
+        parents=[common],
+    )
+    parser.add_argument("--version", action="version", version=f"foley-desktop {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+
+    def command(name: str, text: str) -> argparse.ArgumentParser:
+        return commands.add_parser(name, help=text, description=text, parents=[common])
+
+    gui = command("gui", "open the window (what happens without a command too)")
+    gui.add_argument("folders", nargs="*", metavar="FOLDER", help="folders to index in the background")
+
+    models = command("models", "list the embedders; add a checkpoint; choose one")
+    actions = models.add_subparsers(dest="action", metavar="add|use")
+    add = actions.add_parser("add", help="take a CLAP checkpoint file", parents=[common])
+    add.add_argument("file", metavar="FILE")
+    use = actions.add_parser("use", help="make an embedder the active one", parents=[common])
+    use.add_argument("name", metavar="NAME")
+
+    index = command("index", "scan folders, read tags, embed and index; can be resumed")
+    index.add_argument("folders", nargs="+", metavar="FOLDER")
+    index.add_argument("--embedder", choices=EMBEDDERS, help="the embedder for the sound vectors")
+    index.add_argument("--no-audio", action="store_true", help="leave the sound vectors for later")
+
+    search = command("search", "find clips by words and meaning")
+    search.add_argument("query", metavar="QUERY")
+    _add_result_options(search)
+    search.add_argument("--mode", choices=MODES, default="hybrid")
+
+    similar = command("similar", "find clips that sound alike")
+    similar.add_argument("ref", metavar="ID_OR_FILE")
+    similar.add_argument("--start", type=float, metavar="S", help="start of the region in seconds")
+    similar.add_argument("--end", type=float, metavar="S", help="end of the region in seconds")
+    _add_result_options(similar)
+
+    evaluate = command("evaluate", "measure the search against a golden set")
+    evaluate.add_argument("golden", metavar="GOLDEN.json")
+    evaluate.add_argument("--mode", choices=MODES, default="hybrid")
+    evaluate.add_argument("-k", type=_positive, default=10, metavar="K", help="metrics at K (default 10)")
+    evaluate.add_argument("--baseline", metavar="B.json", help="compare, and fail below its floor")
+    evaluate.add_argument("--save", metavar="B.json", help="save this report as a baseline")
+    evaluate.add_argument("--trec", metavar="DIR", help="write qrels.txt and run.txt")
+
+    show = command("show", "every field of a clip, with the sources of its tags")
+    show.add_argument("ref", metavar="ID_OR_PATH")
+
+    export = command("export", "render a clip or a region of it into a new file")
+    export.add_argument("ref", metavar="ID_OR_PATH")
+    export.add_argument("out", metavar="OUT")
+    export.add_argument("--start", type=float, metavar="S")
+    export.add_argument("--end", type=float, metavar="S")
+    export.add_argument("--rate", type=_positive, metavar="HZ")
+    export.add_argument("--depth", choices=DEPTHS)
+    export.add_argument("--channels", type=_positive, metavar="N")
+    export.add_argument("--normalise", type=float, metavar="DB", help="peak level in dBFS")
+    export.add_argument("--speed", type=float, metavar="FACTOR", help="tape speed, 1 is unchanged")
+    export.add_argument("--reverse", action="store_true")
+
+    doctor = command("doctor", "check and repair the derived indexes, the models and the audio device")
+    doctor.add_argument("--rebuild", action="store_true", help="throw the indexes away and rebuild them")
+    return parser
+
+
+def _add_result_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("-k", type=_positive, default=10, metavar="K", help="number of results")
+    parser.add_argument(
+        "--where",
+        action="append",
+        default=[],
+        metavar="EXPR",
+        help="a comparison such as duration<5 or category=DOORS; repeat it to narrow further",
+    )
+
+
+def _positive(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not a number from 1 up")
+    return value
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs one command and gives its exit code. Never lets a traceback reach the user."""
+    arguments = build_parser().parse_args(argv)
+    arguments.json = getattr(arguments, "json", False)
+    library = Path(arguments.library) if hasattr(arguments, "library") else None
+    if arguments.command in (None, "gui"):
+        return _open_window(library, getattr(arguments, "folders", []))
+    from foley_desktop.commands import COMMANDS, Context
+
+    run: Callable[[Context], int] = COMMANDS[arguments.command]
+    context = Context(arguments, library)
+    try:
+        return run(context)
+    except FilterError as error:
+        context.fail(error)
+        return 2
+    except FoleyError as error:
+        context.fail(error)
+        return 1
+    except KeyboardInterrupt:
+        print("Stopped; what was finished is kept.", file=sys.stderr)
+        return 1
+    except BrokenPipeError:
+        return 1
+    finally:
+        context.close()
+
+
+def _open_window(library: Path | None, folders: list[str]) -> int:
+    try:
+        from foley_desktop.app import run_gui
+    except ImportError as error:
+        print(
+            f"The window cannot open because Qt is not usable here ({error}). "
+            "Run: python3 packaging/bootstrap.py setup",
+            file=sys.stderr,
+        )
+        return 1
+    try:
+        return run_gui(library, folders)
+    except FoleyError as error:
+        print(f"{error.sentence} {error.hint}".strip(), file=sys.stderr)
+        return 1

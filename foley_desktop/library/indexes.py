@@ -1,0 +1,102 @@
+"""The derived indexes of one library, opened when first needed.
+
+Four of them: ``keyword`` (Tantivy), ``semantic`` (each clip's own words as a vector), ``audio`` (the
+joint space of text and sound) and ``likeness`` (the sound-only space of an embedder that carries
+one, else the joint space again). Opening is lazy because LanceDB alone takes seconds to import and
+a rescan of an unchanged folder needs none of it.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+from foley_desktop.index.embedders.host import ModelDescription, Models
+from foley_desktop.settings import DataFolder
+
+if TYPE_CHECKING:
+    from foley_desktop.index.keywords import KeywordIndex
+    from foley_desktop.index.vectors import LanceVectorIndex
+
+
+class Indexes:
+    """Handles on the derived indexes of ``data`` for the embedder ``embedder_name``.
+
+    Thread-safe. The handles are shared by reader and writer threads; each index takes care of its
+    own consistency.
+    """
+
+    def __init__(self, data: DataFolder, models: Models, embedder_name: str) -> None:
+        self._data = data
+        self._models = models
+        self.embedder_name = embedder_name
+        self._lock = threading.RLock()
+        self._keywords: KeywordIndex | None = None
+        self._vectors: dict[str, LanceVectorIndex] = {}
+
+    def describe(self) -> ModelDescription:
+        """Ids and sizes of the active embedder, known without starting a model."""
+        return self._models.describe(self.embedder_name)
+
+    def describe_text(self) -> ModelDescription:
+        """Ids and sizes of the text embedder behind the ``semantic`` index."""
+        return self._models.describe_text()
+
+    def version(self, index_name: str) -> str:
+        """What the bookkeeping calls the state of an index: a change of it makes all clips pending."""
+        if index_name == "keyword":
+            from foley_desktop.index.keywords import SCHEMA_VERSION
+
+            return f"keyword-{SCHEMA_VERSION}"
+        if index_name == "semantic":
+            from foley_desktop.library.text import TEXT_VERSION
+
+            return f"{self.describe_text().model_id}/{TEXT_VERSION}"
+        description = self.describe()
+        if index_name == "audio":
+            return description.model_id
+        return description.likeness_model_id or description.model_id
+
+    @property
+    def keyword(self) -> KeywordIndex:
+        with self._lock:
+            if self._keywords is None:
+                from foley_desktop.index.keywords import KeywordIndex
+
+                self._keywords = KeywordIndex(self._data.keywords)
+            return self._keywords
+
+    @property
+    def semantic(self) -> LanceVectorIndex:
+        text = self.describe_text()
+        return self._vector("semantic-" + text.model_id, text.dim)
+
+    @property
+    def audio(self) -> LanceVectorIndex:
+        description = self.describe()
+        return self._vector(description.model_id, description.dim)
+
+    @property
+    def likeness(self) -> LanceVectorIndex:
+        description = self.describe()
+        if description.likeness_model_id is None or description.likeness_dim is None:
+            return self.audio
+        return self._vector(description.likeness_model_id, description.likeness_dim)
+
+    def _vector(self, model_id: str, dim: int) -> LanceVectorIndex:
+        with self._lock:
+            if model_id not in self._vectors:
+                from foley_desktop.index.vectors import LanceVectorIndex
+
+                self._vectors[model_id] = LanceVectorIndex(self._data.vectors, model_id, dim)
+            return self._vectors[model_id]
+
+    def close(self) -> None:
+        """Closes what was opened."""
+        with self._lock:
+            for vectors in self._vectors.values():
+                vectors.close()
+            self._vectors.clear()
+            if self._keywords is not None:
+                self._keywords.close()
+                self._keywords = None
