@@ -100,6 +100,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Keeps pytest-qt's setting in pyproject.toml a known one where pytest-qt is not."""
     with contextlib.suppress(ValueError):
         parser.addini("qt_log_level_fail", "pytest-qt's, unused without it")
+    with contextlib.suppress(ValueError):
+        parser.addini("qt_log_ignore", "pytest-qt's, unused without it", type="linelist")
 
 
 # ---------------------------------------------------------------- clips and folders
@@ -295,7 +297,7 @@ def pytest_sessionstart() -> None:
     quiet = (QT_CORE.QtMsgType.QtDebugMsg, QT_CORE.QtMsgType.QtInfoMsg)
 
     def note(kind: Any, _context: Any, text: str) -> None:
-        if kind not in quiet:
+        if kind not in quiet and not text.startswith("This plugin does not support"):
             _late_qt_messages.append(text)
 
     QT_CORE.qInstallMessageHandler(note)
