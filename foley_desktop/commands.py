@@ -197,7 +197,9 @@ def _evaluate(context: Context) -> int:
         save_baseline(Path(arguments.save), document)
     for metric, value in evaluation.report.mean.items():
         context.say(f"{metric:12} {value:.4f}")
-    context.say(f"{len(evaluation.report.per_query)} queries, {len(evaluation.unanswerable)} without an answer")
+    context.say(
+        f"{len(evaluation.report.per_query)} queries, {len(evaluation.unanswerable)} without an answer"
+    )
     for clip in evaluation.unknown_clips:
         context.note(f"not in the library: {clip}")
     context.answer(
@@ -301,4 +303,3 @@ COMMANDS = {
     "export": _export,
     "doctor": _doctor,
 }
-

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from foley_desktop.eval.golden import GoldenSet
     from foley_desktop.library.doctor import DoctorReport
     from foley_desktop.library.evaluation import Evaluation
+    from foley_desktop.library.likeness import Likeness
     from foley_desktop.library.searching import Searcher
 
 
@@ -60,7 +61,6 @@ class LibraryService:
         self._indexes: Indexes | None = None
         self._searcher: Searcher | None = None
         self._peaks: PeakCache | None = None
-        self._region_locks: dict[str, threading.Lock] = {}
 
     # --- parts, made when first needed
 
@@ -86,6 +86,12 @@ class LibraryService:
 
                 self._searcher = Searcher(self.catalog, self.indexes, self.models, self.settings)
             return self._searcher
+
+    @property
+    def likeness(self) -> Likeness:
+        from foley_desktop.library.likeness import Likeness
+
+        return Likeness(self.catalog, self.indexes, self.models)
 
     # --- folders
 
@@ -156,9 +162,8 @@ class LibraryService:
         wait: bool = True,
         typing: bool = False,
     ) -> SearchResult:
-        """Searches; see :meth:`Searcher.search`. A query that is not ``typing`` enters the history."""
-        result = self.searcher.search(query, k=k, mode=mode, filters=filters, wait=wait, typing=typing)
-        return result
+        """Searches; see :meth:`foley_desktop.library.searching.Searcher.search`."""
+        return self.searcher.search(query, k=k, mode=mode, filters=filters, wait=wait, typing=typing)
 
     def similar(
         self,
@@ -169,7 +174,7 @@ class LibraryService:
         filters: Filters = Filters(),
     ) -> SearchResult:
         """Nearest by sound to a clip (id or path), a region of it, or any audio file."""
-        return self.searcher.similar(ref, region=region, k=k, filters=filters)
+        return self.likeness.similar(ref, region=region, k=k, filters=filters)
 
     def region(self, ref: str, start_s: float | None, end_s: float | None) -> Region | None:
         """A region of a clip or file from optional ends.
@@ -180,7 +185,7 @@ class LibraryService:
         if start_s is None and end_s is None:
             return None
         if end_s is None:
-            end_s = self.searcher.duration(ref)
+            end_s = self.likeness.duration(ref)
         try:
             return Region(start_s or 0.0, end_s)
         except ValueError as error:
