@@ -74,12 +74,13 @@ def _compare(catalog: Catalog, indexes: Indexes, data: DataFolder, name: str) ->
     try:
         held = getattr(indexes, name).ids()
     except FoleyError:
-        folder = data.keywords if name == "keyword" else data.vectors
+        folder, lost_with_it = (
+            (data.keywords, INDEX_NAMES[:1]) if name == "keyword" else (data.vectors, INDEX_NAMES[1:])
+        )
         indexes.close()
         shutil.rmtree(folder, ignore_errors=True)
-        for other in INDEX_NAMES if name != "keyword" else ("keyword",):
-            if other == name or name != "keyword" and other != "keyword":
-                catalog.unmark(other)
+        for other in lost_with_it:
+            catalog.unmark(other)
         return [f"the {name} index could not be read and is built anew"]
     booked = set(catalog.indexed_ids(name, version))
     known = set(catalog.all_ids(searchable_only=False))
