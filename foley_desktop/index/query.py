@@ -1,0 +1,205 @@
+"""What the user typed, understood by us: words, phrases, exclusions, fields.
+
+No search engine's query language ever sees raw text: brackets, quotes and colons that a person pastes
+are not syntax, and every string is a query. The operators are ``"a phrase"``, ``-word``, ``NOT word``,
+``word OR word`` and ``field:word`` for the fields in :data:`FIELDS`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from foley_desktop.index.words import analyse
+
+LONGEST_QUERY = 500
+"""Characters of a query that are read; the rest of a longer text is ignored."""
+
+MOST_PARTS = 64
+"""Parts of a query that are searched; later ones are ignored."""
+
+FIELDS = {"name": "name", "desc": "desc", "cat": "cat", "folder": "folder", "ext": "ext"}
+"""Field prefixes a user may write, and what they are called in the index."""
+
+_CLEAN = dict.fromkeys(map(ord, "“”„‟«»＂"), '"') | dict.fromkeys([*range(32), *range(127, 160)], " ")
+_FIELD = re.compile(rf"({'|'.join(FIELDS)}):(?=[^\s:/\\])", re.IGNORECASE)
+_LEVEL = re.compile(r"-\d+(?:[.,]\d+)?db", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One thing asked for: a chunk between blanks, or a phrase in quotes.
+
+    ``parts`` are its words in order, ``wholes`` its joined forms (see :mod:`foley_desktop.index.words`),
+    ``field`` limits it to one field, ``phrase`` says that the parts have to stand in this order.
+    """
+
+    text: str
+    parts: tuple[str, ...]
+    wholes: tuple[str, ...] = ()
+    field: str = ""
+    phrase: bool = False
+
+    @property
+    def required(self) -> bool:
+        """A phrase or a word with a field has to match; plain words only rank."""
+        return self.phrase or bool(self.field)
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedQuery:
+    """A query understood. ``groups`` hold alternatives (``OR``); all groups are wanted.
+
+    ``prefix`` is the word the user may still be typing, or None. ``blank`` says that nothing was typed at
+    all, which asks for everything; a text of mere punctuation is not blank and asks for nothing.
+    ``plain`` is the text for an embedder: the wanted words as typed, without operators and exclusions.
+    """
+
+    groups: tuple[tuple[Word, ...], ...] = ()
+    excluded: tuple[Word, ...] = ()
+    prefix: str | None = None
+    plain: str = ""
+    blank: bool = False
+
+    @property
+    def words(self) -> tuple[Word, ...]:
+        """Every wanted word or phrase, in order."""
+        return tuple(word for group in self.groups for word in group)
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """The parts of all plain words."""
+        return tuple(part for word in self.words if not word.phrase for part in word.parts)
+
+    @property
+    def phrases(self) -> tuple[tuple[str, ...], ...]:
+        """The parts of each quoted phrase."""
+        return tuple(word.parts for word in self.words if word.phrase)
+
+    @property
+    def fields(self) -> tuple[tuple[str, str], ...]:
+        """``(field, text)`` of every word limited to a field."""
+        return tuple((word.field, word.text) for word in self.words if word.field)
+
+    @property
+    def only_excludes(self) -> bool:
+        """True for a query like ``-thunder``: everything but."""
+        return not self.groups and bool(self.excluded)
+
+
+@dataclass(slots=True)
+class _Chunk:
+    text: str
+    quoted: bool = False
+    excluded: bool = False
+    field: str = ""
+    last: bool = False
+
+
+def parse_query(text: str) -> ParsedQuery:
+    """Understands any string; never raises. Only the first 500 characters are read."""
+    text = _clean(text[:LONGEST_QUERY])
+    if not text.strip():
+        return ParsedQuery(blank=True)
+    groups: list[tuple[Word, ...]] = []
+    excluded: list[Word] = []
+    plain: list[str] = []
+    chunks = _chunks(text)
+    either = False
+    budget = MOST_PARTS
+    for i, chunk in enumerate(chunks):
+        operator = _operator(chunks, i)
+        if operator == "OR" and groups:
+            either = True
+            continue
+        if operator == "NOT":
+            chunks[i + 1].excluded = True
+            continue
+        word = _word(chunk, budget)
+        if word is None:
+            continue
+        budget -= len(word.parts)
+        if chunk.excluded:
+            excluded.append(word)
+        else:
+            if either:
+                groups[-1] = (*groups[-1], word)
+            else:
+                groups.append((word,))
+            plain.append(chunk.text)
+        either = False
+    return ParsedQuery(tuple(groups), tuple(excluded), _prefix(chunks), " ".join(plain))
+
+
+def _clean(text: str) -> str:
+    text = text.encode("utf-8", "replace").decode("utf-8")
+    return text.translate(_CLEAN)
+
+
+def _chunks(text: str) -> list[_Chunk]:
+    """Cuts at blanks and at quotes that open a chunk; a quote without a partner is a blank."""
+    chunks: list[_Chunk] = []
+    position = 0
+    while position < len(text):
+        if text[position].isspace():
+            position += 1
+            continue
+        chunk, position = _chunk(text, position)
+        if chunk.text:
+            chunks.append(chunk)
+    if chunks and not chunks[-1].quoted and not text[-1].isspace():
+        chunks[-1].last = True
+    return chunks
+
+
+def _chunk(text: str, position: int) -> tuple[_Chunk, int]:
+    chunk = _Chunk("")
+    if _excludes(text, position):
+        chunk.excluded = True
+        position += 1
+    field = _FIELD.match(text, position)
+    if field:
+        chunk.field = FIELDS[field[1].lower()]
+        position = field.end()
+    if text[position] == '"':
+        end = text.find('"', position + 1)
+        if end > 0:
+            chunk.text, chunk.quoted = text[position + 1 : end].strip(), True
+            return chunk, end + 1
+        position += 1
+    end = position
+    while end < len(text) and not text[end].isspace():
+        end += 1
+    chunk.text = text[position:end]
+    return chunk, end
+
+
+def _excludes(text: str, position: int) -> bool:
+    """A minus directly before a word or phrase; ``-20dBFS`` is a level, not an exclusion."""
+    if text[position] != "-" or position + 1 >= len(text):
+        return False
+    following = text[position + 1]
+    return (following.isalnum() or following == '"') and not _LEVEL.match(text, position)
+
+
+def _operator(chunks: list[_Chunk], i: int) -> str:
+    """OR or NOT when chunk ``i`` is one and has something to work on, else nothing."""
+    chunk = chunks[i]
+    if chunk.quoted or chunk.excluded or chunk.field or chunk.text not in ("OR", "NOT"):
+        return ""
+    return chunk.text if i + 1 < len(chunks) else ""
+
+
+def _word(chunk: _Chunk, budget: int) -> Word | None:
+    parts, wholes = analyse(chunk.text)
+    if not parts or budget <= 0:
+        return None
+    word = Word(chunk.text, tuple(parts[:budget]), tuple(wholes[:budget]), chunk.field)
+    return replace(word, phrase=True) if chunk.quoted and len(parts) > 1 else word
+
+
+def _prefix(chunks: list[_Chunk]) -> str | None:
+    if not chunks or not chunks[-1].last or chunks[-1].excluded:
+        return None
+    parts = analyse(chunks[-1].text).parts
+    return parts[-1] if parts else None
