@@ -1,0 +1,312 @@
+"""The application's end of the model process.
+
+Importing a deep-learning library takes seconds and a model can die of lack of memory; neither may
+touch the window. So models live in a child process, started afresh (never forked) with this
+process's module path. A dead child costs the calls that were waiting on it and is replaced at the
+next call.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeout
+from typing import Any, Literal
+
+import numpy as np
+
+from foley_desktop.errors import FoleyError, ModelError
+from foley_desktop.index.embedders import registry, wire
+from foley_desktop.index.embedders.child_process import ChildProcess
+from foley_desktop.index.embedders.spaces import Description, Vectors, WindowedEmbedder
+from foley_desktop.index.protocols import TextEmbedder
+
+State = Literal["off", "loading", "ready", "failed"]
+
+CHILD_FLAG = "--model-host"
+"""A frozen application is started with this argument alone to become its own model process."""
+
+TEXT_TIMEOUT_S = 120.0
+SOUND_TIMEOUT_S = 600.0
+_TEXTS_A_MESSAGE = 4
+_RETRY_AFTER_S = 2.0
+_BOOT = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
+    "from foley_desktop.index.embedders.host_child import main; main()"
+)
+
+
+def child_command() -> list[str]:
+    """How to start a model process that sees the same modules as this one."""
+    if not sys.executable:
+        raise ModelError("The model process cannot be started: the interpreter's path is unknown.")
+    if getattr(sys, "frozen", False):
+        return [sys.executable, CHILD_FLAG]
+    path = [os.path.abspath(entry) for entry in sys.path]
+    # -P keeps modules in the current folder from taking the place of installed ones.
+    return [sys.executable, "-P", "-c", _BOOT, json.dumps(path)]
+
+
+def child_environment(threads: int) -> dict[str, str]:
+    """Few threads that sleep when idle, and no library that looks for a network."""
+    env = {key: value for key, value in os.environ.items() if key != "PYTHONWARNINGS"}
+    env |= dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS"), str(threads))
+    env |= {"OPENBLAS_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PASSIVE", "TOKENIZERS_PARALLELISM": "false"}
+    return env | {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1"}
+
+
+def default_threads() -> int:
+    """All cores but one, at most four: the rest belongs to decoding, sound and the window."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, min(4, cores - 1))
+
+
+class ModelHost:
+    """Models in a child process, for any number of calling threads.
+
+    Args:
+        names: The models it hosts. The first text model among them ranks by meaning.
+        threads: Threads a model may use; by default all cores but one, at most four.
+    """
+
+    def __init__(self, names: Sequence[str] = ("minilm", "compact"), *, threads: int | None = None) -> None:
+        self.names = tuple(names)
+        self._text_name = registry.text_model(self.names)
+        self._threads = threads or default_threads()
+        self._changed = threading.Condition()
+        self._child: ChildProcess | None = None
+        self._error: ModelError | None = None
+        self._failed_at = 0.0
+        self._closed = False
+
+    def __enter__(self) -> ModelHost:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def state(self) -> State:
+        """``off`` before the first start and after the end, ``ready`` when texts are answered."""
+        with self._changed:
+            if self._child is not None:
+                return "ready" if self._child.ready else "loading"
+            return "failed" if self._error is not None and not self._closed else "off"
+
+    @property
+    def error(self) -> ModelError | None:
+        """Why the model process failed last; None while it runs."""
+        with self._changed:
+            return None if self._child is not None else self._error
+
+    @property
+    def pid(self) -> int | None:
+        """The process id of the running child."""
+        with self._changed:
+            return self._child.pid if self._child is not None else None
+
+    def start(self) -> None:
+        """Starts the child if none runs, without waiting for it. A failure shows in ``state``."""
+        try:
+            self._running()
+        except ModelError as error:
+            with self._changed:
+                self._error = self._error or error
+
+    def wait_ready(self, timeout: float | None = None) -> bool:
+        """Starts the child and waits until it answers texts; False when it failed or time ran out."""
+        self.start()
+        with self._changed:
+            self._changed.wait_for(lambda: self._child is None or self._child.ready, timeout)
+            return self._child is not None and self._child.ready
+
+    @staticmethod
+    def describe(name: str) -> Description:
+        """The spaces of a model, without starting anything.
+
+        Raises:
+            ModelError: when there is no such model or it is not installed.
+        """
+        return registry.describe(name)
+
+    def text_embedder(self) -> TextEmbedder:
+        """The embedder of words alone.
+
+        Raises:
+            ModelError: when it is not installed.
+        """
+        return RemoteText(self, self._text_name, registry.describe(self._text_name))
+
+    def embedder(self, name: str = "compact") -> RemoteEmbedder:
+        """A joint embedder of text and sound.
+
+        Raises:
+            ModelError: when it does not exist or is not installed.
+        """
+        if registry.entry(name).load_audio is None:
+            raise ModelError(f"The model {name} does not hear sound.")
+        return RemoteEmbedder(self, name, registry.describe(name))
+
+    def warm(self, name: str = "compact") -> None:
+        """Lets a model load its part for sound in the background, before the first clip needs it."""
+        self.submit({"op": "warm", "model": name})
+
+    def submit(self, header: dict[str, Any], numbers: np.ndarray | None = None) -> Future[wire.Message]:
+        """Sends a request to the child, which is started if need be.
+
+        Raises:
+            ModelError: when it cannot be started.
+        """
+        return self._running().request(header, numbers)
+
+    def wait(self, future: Future[wire.Message], timeout: float) -> wire.Message:
+        """The reply to a request. A child that does not answer in time is ended.
+
+        Raises:
+            ModelError: when the child failed, died or did not answer.
+        """
+        try:
+            return future.result(timeout)
+        except FutureTimeout:
+            with self._changed:
+                child = self._child
+            if child is not None and child.owns(future):
+                child.kill()
+            raise ModelError("The model did not answer in time; it will be started again.") from None
+
+    def close(self, timeout: float = 2.0) -> None:
+        """Ends the child for sure, and every thread with it. Calls that wait raise ModelError."""
+        with self._changed:
+            self._closed = True
+            child, self._child = self._child, None
+            self._changed.notify_all()
+        if child is not None:
+            child.close(timeout)
+
+    def _running(self) -> ChildProcess:
+        with self._changed:
+            if self._closed:
+                raise ModelError("The model process has been closed.")
+            if self._child is not None:
+                return self._child
+            if self._error is not None and time.monotonic() - self._failed_at < _RETRY_AFTER_S:
+                raise ModelError(self._error.sentence, hint=self._error.hint, cause=self._error)
+            hello = {"names": sorted({self._text_name, *self.names}), "threads": self._threads}
+            try:
+                self._child = ChildProcess(
+                    child_command(), child_environment(self._threads), hello, self._on_event, self._on_death
+                )
+            except (OSError, subprocess.SubprocessError, ModelError) as error:
+                self._failed_at = time.monotonic()
+                self._error = ModelError("The model process cannot be started.", cause=error)
+                raise self._error from error
+            return self._child
+
+    def _on_event(self) -> None:
+        with self._changed:
+            self._changed.notify_all()
+
+    def _on_death(self, child: ChildProcess, error: ModelError) -> None:
+        with self._changed:
+            if self._child is child:
+                self._child = None
+                self._error = error
+                # A child that worked is replaced at once, one that could not load only after a while.
+                self._failed_at = 0.0 if child.was_ready else time.monotonic()
+            self._changed.notify_all()
+
+
+class RemoteText:
+    """A text embedder whose model lives in the child process."""
+
+    def __init__(self, host: ModelHost, name: str, description: Description) -> None:
+        self._host = host
+        self._name = name
+        self.model_id = description.model_id
+        self.dim = description.dim
+
+    def embed_text(self, text: str | Sequence[str]) -> np.ndarray:
+        """Unit vectors, float32 ``(n, dim)``; a single text goes before batches.
+
+        Raises:
+            ModelError: when the model cannot answer.
+        """
+        texts = [text] if isinstance(text, str) else list(text)
+        urgency = 0 if len(texts) == 1 else 1
+        futures = [
+            self._host.submit(
+                {
+                    "op": "text",
+                    "model": self._name,
+                    "texts": texts[first : first + _TEXTS_A_MESSAGE],
+                    "urgency": urgency,
+                }
+            )
+            for first in range(0, len(texts), _TEXTS_A_MESSAGE)
+        ]
+        parts = [self._host.wait(future, TEXT_TIMEOUT_S)[1] for future in futures]
+        flat = np.concatenate(parts) if parts else np.zeros(0, np.float32)
+        return flat.reshape(len(texts), self.dim)
+
+
+class RemoteEmbedder(WindowedEmbedder):
+    """A joint embedder whose models live in the child process; clips are cut here."""
+
+    def __init__(self, host: ModelHost, name: str, description: Description) -> None:
+        super().__init__(description)
+        self._host = host
+        self._name = name
+        self._text = RemoteText(host, name, description)
+
+    def embed_text(self, text: str | Sequence[str]) -> np.ndarray:
+        return self._text.embed_text(text)
+
+    def submit(self, samples: np.ndarray) -> Callable[[], Vectors]:
+        future = self._host.submit({"op": "sound", "model": self._name}, samples)
+
+        def vectors() -> Vectors:
+            header, flat = self._host.wait(future, SOUND_TIMEOUT_S)
+            return wire.parted(header["layout"], flat)
+
+        return vectors
+
+
+class InProcessModels:
+    """The interface of :class:`ModelHost` without a process, for tests and tools."""
+
+    def __init__(self, names: Sequence[str] = ("hash",)) -> None:
+        self.names = tuple(names)
+        self.state: State = "off"
+        self.error: FoleyError | None = None
+
+    describe = staticmethod(registry.describe)
+
+    def start(self) -> None:
+        self.state = "ready"
+
+    def wait_ready(self, timeout: float | None = None) -> bool:
+        self.start()
+        return True
+
+    def warm(self, name: str = "compact") -> None:
+        self.start()
+
+    def text_embedder(self) -> TextEmbedder:
+        self.start()
+        return registry.entry(registry.text_model(self.names)).load_text()
+
+    def embedder(self, name: str = "compact") -> WindowedEmbedder:
+        load = registry.entry(name).load_audio
+        if load is None:
+            raise ModelError(f"The model {name} does not hear sound.")
+        self.start()
+        return load()
+
+    def close(self, timeout: float = 2.0) -> None:
+        self.state = "off"

@@ -1,0 +1,173 @@
+"""The model process: reads requests, runs the models, ends when the application does.
+
+Three threads. The main one reads requests and so notices at once when the application is gone, even
+killed. One answers texts, a single query before batches of texts. One embeds sound, at a lower
+priority and only loaded when the first sound comes, so that a search never waits for an import.
+Standard output belongs to the protocol: what anything prints goes to standard error.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import os
+import queue
+import signal
+import sys
+import threading
+import traceback
+import warnings
+from collections.abc import Callable
+from itertools import count
+from typing import Any
+
+import numpy as np
+
+from foley_desktop.errors import FoleyError, SilentAudioError
+from foley_desktop.index.embedders import wire
+from foley_desktop.index.embedders.registry import entry
+from foley_desktop.index.embedders.spaces import WindowedEmbedder
+from foley_desktop.index.protocols import TextEmbedder
+
+_AUDIO_NICENESS = 5
+
+Request = tuple[dict[str, Any], np.ndarray]
+
+
+class _Lane(threading.Thread):
+    """Answers requests one at a time, the most urgent first, else in the order they came."""
+
+    def __init__(self, name: str, answer: Callable[[Request], bytes], send: Callable[[bytes], None]) -> None:
+        super().__init__(name=name, daemon=True)
+        self._queue: queue.PriorityQueue[tuple[int, int, Request]] = queue.PriorityQueue()
+        self._count = count()
+        self._answer = answer
+        self._send = send
+
+    def put(self, request: Request) -> None:
+        urgency = int(request[0].get("urgency", 1))
+        self._queue.put((urgency, next(self._count), request))
+
+    def run(self) -> None:
+        while True:
+            _, _, request = self._queue.get()
+            try:
+                reply = self._answer(request)
+            except BaseException as error:
+                reply = wire.pack({"id": request[0].get("id"), "error": _told(error)})
+            self._send(reply)
+
+
+class _Child:
+    """The models of this process and the two lanes that use them."""
+
+    def __init__(self, requests: int, replies: int) -> None:
+        self._requests = requests
+        self._replies = replies
+        self._sending = threading.Lock()
+        self._texts: dict[str, TextEmbedder] = {}
+        self._sounds: dict[str, WindowedEmbedder] = {}
+        self._threads = 1
+        self._text_lane = _Lane("texts", self._text, self._send)
+        self._sound_lane: _Lane | None = None
+
+    def serve(self) -> None:
+        """Serves until the application closes its end."""
+        hello, _ = wire.receive(self._requests)
+        self._threads = int(hello["threads"])
+        threading.Thread(target=self._load, args=(hello["names"],), name="load", daemon=True).start()
+        while True:
+            request = wire.receive(self._requests)
+            if request[0]["op"] == "text":
+                self._text_lane.put(request)
+            else:
+                self._start_sound_lane().put(request)
+
+    def _load(self, names: list[str]) -> None:
+        try:
+            for name in names:
+                self._texts[name] = entry(name).load_text()
+                self._texts[name].embed_text("ready")
+        except BaseException as error:
+            self._send(wire.pack({"event": "failed", "error": _told(error)}))
+            return
+        self._text_lane.start()
+        self._send(wire.pack({"event": "ready"}))
+
+    def _start_sound_lane(self) -> _Lane:
+        if self._sound_lane is None:
+            self._sound_lane = _Lane("sounds", self._sound, self._send)
+            self._sound_lane.start()
+        return self._sound_lane
+
+    def _text(self, request: Request) -> bytes:
+        header, _ = request
+        vectors = self._texts[header["model"]].embed_text(header["texts"])
+        return wire.pack({"id": header["id"], "rows": len(vectors)}, vectors)
+
+    def _sound(self, request: Request) -> bytes:
+        header, samples = request
+        name = header["model"]
+        if name not in self._sounds:
+            self._sounds[name] = self._load_sound(name)
+        if header["op"] == "warm":
+            return wire.pack({"id": header["id"]})
+        layout, flat = wire.joined(self._sounds[name].submit(samples)())
+        return wire.pack({"id": header["id"], "layout": layout}, flat)
+
+    def _load_sound(self, name: str) -> WindowedEmbedder:
+        load = entry(name).load_audio
+        if load is None:
+            raise KeyError(f"{name} does not embed sound")
+        _lower_priority()
+        embedder = load()
+        torch = sys.modules.get("torch")
+        if torch is not None:
+            torch.set_num_threads(self._threads)
+        return embedder
+
+    def _send(self, message: bytes) -> None:
+        try:
+            with self._sending:
+                wire.send(self._replies, message)
+        except wire.Closed:
+            os._exit(0)
+
+
+def _lower_priority() -> None:
+    """Lets queries and the window go before indexing. Linux alone can do so for one thread."""
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _AUDIO_NICENESS)
+
+
+def _told(error: BaseException) -> dict[str, str]:
+    """An error as the application needs it to raise its like."""
+    detail = "".join(traceback.format_exception(error))
+    if isinstance(error, FoleyError):
+        kind = "silent" if isinstance(error, SilentAudioError) else "model"
+        return {"kind": kind, "sentence": error.sentence, "hint": error.hint, "detail": detail}
+    sentence = "The model ran out of memory." if isinstance(error, MemoryError) else "The model failed."
+    return {"kind": "model", "sentence": sentence, "hint": "", "detail": detail}
+
+
+def main() -> None:
+    """Runs the model process on its standard input and output; does not return."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    warnings.simplefilter("ignore")
+    faulthandler.enable()
+    requests, replies = os.dup(0), os.dup(1)
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.dup2(2, 1)
+    try:
+        _Child(requests, replies).serve()
+    except wire.Closed:
+        os._exit(0)
+    except BaseException:
+        traceback.print_exc()
+        os._exit(1)
+
+
+if __name__ == "__main__":
+    main()
