@@ -1,0 +1,84 @@
+"""The Universal Category System, version 8.2: its category table, and file names built by it.
+
+A UCS name is ``CatID[-UserCategory]_FXName_CreatorID_SourceID[_UserData]``, and the CatID stands for
+a Category and a SubCategory.
+"""
+
+from __future__ import annotations
+
+import csv
+import functools
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from foley_desktop.settings import resource
+
+
+class UcsName(NamedTuple):
+    """The parts of a UCS file name. ``catid`` is spelt as in the table; parts that are absent are empty."""
+
+    catid: str
+    category: str
+    subcategory: str
+    user_category: str
+    fx_name: str
+    creator: str
+    source: str
+    user_data: str
+
+
+@functools.cache
+def table() -> Mapping[str, tuple[str, str]]:
+    """``{CatID: (Category, SubCategory)}``, in the table's order."""
+    with open(resource("ucs/ucs-8.2.csv"), encoding="utf-8-sig", newline="") as file:
+        return {row["CatID"]: (row["Category"], row["SubCategory"]) for row in csv.DictReader(file)}
+
+
+@functools.cache
+def _by_lower() -> Mapping[str, str]:
+    return {catid.lower(): catid for catid in table()}
+
+
+@functools.cache
+def _by_category() -> Mapping[tuple[str, str], str]:
+    return {(pair[0].lower(), pair[1].lower()): catid for catid, pair in table().items()}
+
+
+def category(catid: str) -> tuple[str, str] | None:
+    """Category and SubCategory of a CatID, whatever its case."""
+    exact = _by_lower().get(catid.lower())
+    return None if exact is None else table()[exact]
+
+
+def catid_of(category_name: str, subcategory: str) -> str:
+    """The CatID of a Category and SubCategory, or an empty string."""
+    return _by_category().get((category_name.strip().lower(), subcategory.strip().lower()), "")
+
+
+def canonical(catid: str) -> str:
+    """A CatID as the table spells it, or an empty string."""
+    return _by_lower().get(catid.strip().lower(), "")
+
+
+def categories() -> Iterator[tuple[str, str, str]]:
+    """``(CatID, Category, SubCategory)`` of the whole table."""
+    for catid, (name, subcategory) in table().items():
+        yield catid, name, subcategory
+
+
+def parse_name(stem: str) -> UcsName | None:
+    """Reads a file name (without extension) by the UCS, or gives None when it is not one.
+
+    The first part has to be a CatID of the table. In another case than the table's it counts only
+    when all four required parts are there, because short words look like CatIDs.
+    """
+    first, *rest = stem.split("_")
+    if not rest:
+        return None
+    given, _, user_category = first.partition("-")
+    catid = canonical(given)
+    if not catid or (catid != given and len(rest) < 3):
+        return None
+    name, subcategory = table()[catid]
+    fx_name, creator, source = (*rest[:3], "", "")[:3]
+    return UcsName(catid, name, subcategory, user_category, fx_name, creator, source, "_".join(rest[3:]))
