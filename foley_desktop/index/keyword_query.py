@@ -162,12 +162,12 @@ class QueryBuilder:
     ) -> tantivy.Query:
         """The query whose score is BM25 plus what adjacent parts earn."""
         occur = self._t.Occur
-        clauses = [(occur.MustNot, self.present(word)) for word in parsed.excluded]
+        clauses = []
         if within is not None:
             clauses.append((occur.Must, self.ids(within)))
-        for group in parsed.groups:
-            if all(word.required for word in group):
-                clauses.append((occur.Must, self.constant(self.sum([self.present(w) for w in group]), 0.0)))
+        restriction = self.restriction(parsed)
+        if restriction is not None:
+            clauses.append((occur.Must, self.constant(restriction, 0.0)))
         ranked: list[tantivy.Query] = []
         for word, weight in self.weights(parsed):
             ranked += self.score(word, weight)
@@ -177,6 +177,31 @@ class QueryBuilder:
             ]
         clauses.append((occur.Must, self.sum(ranked) if ranked else self._t.Query.all_query()))
         return self._t.Query.boolean_query(clauses)
+
+    def restriction(self, parsed: ParsedQuery) -> tantivy.Query | None:
+        """Documents that exclusions, phrases and fields leave over; None if the query has none."""
+        occur = self._t.Occur
+        clauses = [(occur.MustNot, self.present(word)) for word in parsed.excluded]
+        for group in parsed.groups:
+            if all(word.required for word in group):
+                clauses.append((occur.Must, self.sum([self.present(word) for word in group])))
+        if not clauses:
+            return None
+        if len(clauses) == len(parsed.excluded):
+            clauses.append((occur.Must, self._t.Query.all_query()))
+        return self._t.Query.boolean_query(clauses)
+
+    def word_masses(self, parsed: ParsedQuery) -> list[tuple[str, float]]:
+        """Every part of the query with its idf, less for function words."""
+        masses: dict[str, float] = {}
+        for word, weight in self.weights(parsed):
+            for part, stem in zip(word.parts, stems(word.parts), strict=True):
+                masses[part] = max(masses.get(part, 0.0), weight * self.idf("stem", stem))
+        return list(masses.items())
+
+    def mentions(self, part: str) -> tantivy.Query:
+        """Documents that hold a word or another form of it; no score."""
+        return self.constant(self.sum([self.term("text", part), self.term("stem", stems([part])[0])]), 0.0)
 
     def best(self, parsed: ParsedQuery) -> float:
         """The score that no document can pass: every word found endlessly often, every part adjacent."""

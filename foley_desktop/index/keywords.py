@@ -227,24 +227,31 @@ class KeywordIndex:
         """How many documents there are."""
         return self._searcher().num_docs
 
-    def excluded_ids(self, query: str | ParsedQuery) -> set[str]:
-        """The clips that the query's exclusions keep out; for rankers that know no words."""
-        parsed = parse_query(query) if isinstance(query, str) else query
-        searcher, builder = self._builder()
-        if not parsed.excluded:
-            return set()
-        found = builder.sum([builder.present(word) for word in parsed.excluded])
-        return set(_by_id(searcher, found, searcher.num_docs))
+    def permitted(self, query: str | ParsedQuery) -> frozenset[str] | None:
+        """The clips that the query's exclusions, phrases and fields leave; None if it has none of them.
 
-    def required_ids(self, query: str | ParsedQuery) -> set[str] | None:
-        """The clips that hold every phrase and field the query asks for; None if it asks for none."""
-        parsed = parse_query(query) if isinstance(query, str) else query
-        required = [group for group in parsed.groups if all(word.required for word in group)]
-        if not required:
-            return None
+        For rankers that know no words, so that ``-thunder`` holds for every list.
+        """
+        parsed = _parsed(query)
         searcher, builder = self._builder()
-        found = builder.all_of([builder.sum([builder.present(w) for w in group]) for group in required])
-        return set(_by_id(searcher, found, searcher.num_docs))
+        wanted = builder.restriction(parsed)
+        return None if wanted is None else frozenset(_by_id(searcher, wanted, searcher.num_docs))
+
+    def coverage(self, query: str | ParsedQuery, ids: Collection[str]) -> dict[str, float]:
+        """Which part of the query each clip has, 0 to 1: the idf of its words found over that of all.
+
+        Words the library does not know weigh most, so a query about nothing that is here stays low.
+        """
+        parsed = _parsed(query)
+        searcher, builder = self._builder()
+        found = dict.fromkeys(ids, 0.0)
+        words = builder.word_masses(parsed)
+        total = sum(mass for _, mass in words)
+        for word, mass in words if found else ():
+            query_ = builder.all_of([builder.ids(found), builder.mentions(word)])
+            for clip_id in _by_id(searcher, query_, len(found)):
+                found[clip_id] += mass / total
+        return {clip_id: min(round(part, 6), 1.0) for clip_id, part in found.items()}
 
     def doc_freq(self, word: str) -> int:
         """In how many clips the word, as one form, occurs."""
@@ -258,12 +265,12 @@ class KeywordIndex:
         Words the library does not know count with the idf of an unseen word, so a clip that matches the
         known half of a query stays well below. 0 for a query without words.
         """
-        parsed = parse_query(query) if isinstance(query, str) else query
+        parsed = _parsed(query)
         return self._builder()[1].best(parsed)
 
     def explain(self, query: str | ParsedQuery, clip_id: str) -> dict[str, list[str]]:
         """Which words of the query were found in which fields of a clip: ``{"door": ["name"]}``."""
-        parsed = parse_query(query) if isinstance(query, str) else query
+        parsed = _parsed(query)
         source = self._stored(clip_id)
         found: dict[str, list[str]] = {}
         fields = {name: set(stems(" ".join(pair).split())) for name, pair in source.items()}
@@ -314,6 +321,10 @@ def _fields(clip_id: str, source: Mapping[str, tuple[str, str]]) -> dict[str, st
     text = " ".join(ranked)
     stored = json.dumps(source, ensure_ascii=False, separators=(",", ":")).encode()
     return fields | {"text": text, "stem": text, _SOURCE: stored}
+
+
+def _parsed(query: str | ParsedQuery) -> ParsedQuery:
+    return parse_query(query) if isinstance(query, str) else query
 
 
 def _within(where: Where | None) -> Collection[str] | None:
