@@ -200,7 +200,7 @@ def test_a_blank_query_asks_nobody(blank):
 
 
 def test_weights_of_one_change_no_byte_and_names_that_take_no_part_are_ignored():
-    assert repr(ask(weights={"audio": 1.0, "keyword": 1, "meaning": 5.0})) == repr(ask())
+    assert repr(ask(weights={"audio": 1.0, "keyword": 1, "semantic": 5.0})) == repr(ask())
 
 
 def test_a_weight_lifts_its_ranker_and_zero_leaves_it_unasked():
@@ -221,9 +221,9 @@ def test_further_rankers_join_and_the_trace_shows_every_list():
         return [("d", 0.8), ("e", 0.7)]
 
     trace = {}
-    hits = ask(rankers=[Ranker("meaning", meaning)], trace=trace, candidate_k=7)
+    hits = ask(rankers=[Ranker("semantic", meaning)], trace=trace, candidate_k=7)
     assert seen == [("dog", 7, None)]
-    assert trace == {"audio": SOUND, "keyword": WORDS, "meaning": [("d", 0.8), ("e", 0.7)]}
+    assert trace == {"audio": SOUND, "keyword": WORDS, "semantic": [("d", 0.8), ("e", 0.7)]}
     assert hits[0] == FusedHit("d", math.fsum([1 / 62, 1 / 61]), None, 3.5)
     assert FusedHit("e", 1 / 62, None, None) in hits
     with pytest.raises(ValueError, match="same name"):
@@ -259,7 +259,7 @@ def test_a_vector_search_keeps_the_order_of_the_index():
 
 # fuse_scores
 
-LISTS = {"meaning": [("a", 0.6), ("b", 0.5)], "keyword": [("b", 8.0), ("c", 2.0)], "audio": [("c", 0.3)]}
+LISTS = {"semantic": [("a", 0.6), ("b", 0.5)], "keyword": [("b", 8.0), ("c", 2.0)], "audio": [("c", 0.3)]}
 
 
 def test_score_fusion_by_hand():
@@ -272,12 +272,12 @@ def test_score_fusion_by_hand():
         FusedHit("c", round(0.5 + 0.4 * 0.2 + 0.2 * 0.3, 6), 0.3, 2.0),
     ]
     assert {hit.id: hit.rrf_score for hit in hits} == {"b": 0.88, "a": 0.66, "c": 0.64}
-    assert shares["b"] == pytest.approx({"meaning": 0.5, "keyword": 0.32, "audio": 0.06})
+    assert shares["b"] == pytest.approx({"semantic": 0.5, "keyword": 0.32, "audio": 0.06})
 
 
 def test_a_given_floor_replaces_the_lowest_score():
     hits = fuse_scores(
-        LISTS, k=10, best={"keyword": 10.0}, floors={"keyword": 0.0, "meaning": 0.0, "audio": 0.0}
+        LISTS, k=10, best={"keyword": 10.0}, floors={"keyword": 0.0, "semantic": 0.0, "audio": 0.0}
     )
     assert {hit.id: hit.rrf_score for hit in hits} == {"b": 0.82, "a": 0.6, "c": 0.14}
 
@@ -285,26 +285,26 @@ def test_a_given_floor_replaces_the_lowest_score():
 def test_lists_without_a_say_add_no_clips():
     assert [hit.id for hit in fuse_scores(LISTS, {"audio": 0.0, "keyword": 0.0}, k=10)] == ["a", "b"]
     assert [hit.id for hit in fuse_scores(LISTS, k=10, best={"keyword": 0.0})] == ["a", "b", "c"]
-    assert fuse_scores({}, k=10) == fuse_scores({"meaning": []}, k=10) == fuse_scores(LISTS, k=0) == []
+    assert fuse_scores({}, k=10) == fuse_scores({"semantic": []}, k=10) == fuse_scores(LISTS, k=0) == []
     with pytest.raises(ValueError):
         fuse_scores(LISTS, {"audio": -0.1}, k=10)
 
 
 def test_scores_that_are_no_numbers_count_as_missing_and_the_best_of_several_counts():
     lists = {
-        "meaning": [("a", math.nan), ("b", 0.2), ("b", 0.4), ("c", math.inf), ("d", -math.inf), ("e", 0.1)]
+        "semantic": [("a", math.nan), ("b", 0.2), ("b", 0.4), ("c", math.inf), ("d", -math.inf), ("e", 0.1)]
     }
     assert [(hit.id, hit.rrf_score) for hit in fuse_scores(lists, k=9)] == [("b", 0.4), ("e", 0.1)]
 
 
 def test_last_bits_never_decide_and_no_zero_is_negative():
-    lists = {"meaning": [("b", 0.1 + 0.2), ("a", 0.3), ("c", -1e-9)]}
+    lists = {"semantic": [("b", 0.1 + 0.2), ("a", 0.3), ("c", -1e-9)]}
     hits = fuse_scores(lists, k=9)
     assert [hit.id for hit in hits] == ["a", "b", "c"]
     assert repr(hits[2].rrf_score) == "0.0"
 
 
-score_lists = st.dictionaries(st.sampled_from(["meaning", "keyword", "audio", "other"]), scored())
+score_lists = st.dictionaries(st.sampled_from(["semantic", "keyword", "audio", "other"]), scored())
 
 
 @given(score_lists, st.randoms(use_true_random=False))
@@ -351,7 +351,7 @@ def test_names_and_defaults_are_those_of_the_reference():
         bare = [parameter.replace(annotation=inspect.Parameter.empty) for parameter in parameters]
         assert str(inspect.Signature(bare)) == signature
     assert (RRF_K, DEFAULT_CANDIDATE_K) == (60, 50)
-    assert dict(SCORE_WEIGHTS) == {"meaning": 1.0, "keyword": 0.4, "audio": 0.2}
+    assert dict(SCORE_WEIGHTS) == {"semantic": 1.0, "keyword": 0.4, "audio": 0.2}
     assert [field.name for field in fields(FusedHit)] == ["id", "rrf_score", "clap_score", "bm25_score"]
     assert FusedHit("a") == FusedHit("a", None, None, None)
     parameters = inspect.signature(hybrid_search).parameters
@@ -365,3 +365,14 @@ def test_names_and_defaults_are_those_of_the_reference():
         60,
     )
     assert inspect.signature(reciprocal_rank_fusion).parameters["k"].default == 60
+
+
+def test_hybrid_search_hands_its_lists_to_another_fusion():
+    seen = {}
+
+    def fuse(lists, k):
+        seen.update(lists=dict(lists), k=k)
+        return [FusedHit("chosen", 1.0)]
+
+    assert ask(fuse=fuse, k=4) == [FusedHit("chosen", 1.0)]
+    assert seen == {"lists": {"audio": SOUND, "keyword": WORDS}, "k": 4}

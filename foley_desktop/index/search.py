@@ -39,7 +39,10 @@ AUDIO = "audio"
 KEYWORD = "keyword"
 """The BM25 list's name there."""
 
-SCORE_WEIGHTS: Mapping[str, float] = MappingProxyType({"meaning": 1.0, KEYWORD: 0.4, AUDIO: 0.2})
+SEMANTIC = "semantic"
+"""The name of the list that ranks by the meaning of each clip's own words."""
+
+SCORE_WEIGHTS: Mapping[str, float] = MappingProxyType({SEMANTIC: 1.0, KEYWORD: 0.4, AUDIO: 0.2})
 """Weights of :func:`fuse_scores` as measured on the development corpus."""
 
 SCORE_FLOORS: Mapping[str, float] = MappingProxyType({KEYWORD: 0.0})
@@ -166,6 +169,7 @@ def hybrid_search(
     rankers: Sequence[Ranker] = (),
     trace: dict[str, list[tuple[str, float]]] | None = None,
     on_error: Callable[[str, Exception], None] | None = None,
+    fuse: Callable[[Mapping[str, ScoredIds], int], list[FusedHit]] | None = None,
 ) -> list[FusedHit]:
     """Asks the vector index, the keyword index and further rankers, and fuses by reciprocal rank.
 
@@ -187,6 +191,7 @@ def hybrid_search(
         trace: If given, is filled with ``{ranker name: [(id, score), ...]}``.
         on_error: If given, is told the name and the error of a ranker that fails; the search goes on
             without it. Otherwise the error is passed on.
+        fuse: Another fusion, called with ``({ranker name: [(id, score), ...]}, k)``; None is rank fusion.
 
     Raises:
         ValueError: for a weight below 0, or two rankers of one name.
@@ -207,6 +212,8 @@ def hybrid_search(
             on_error(ranker.name, error)
     if trace is not None:
         trace.update(lists)
+    if fuse is not None:
+        return fuse(lists, k)
     return _fuse_ranked(lists, weights, k=k, rrf_k=rrf_k)
 
 

@@ -13,13 +13,15 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from foley_desktop.index.search import AUDIO, KEYWORD, FusedHit, ScoredIds, fuse_scores
-
-SEMANTIC = "semantic"
-"""The list of each clip's own words as meaning."""
-
-WEIGHTS: Mapping[str, float] = {SEMANTIC: 1.0, KEYWORD: 0.4, AUDIO: 0.2}
-"""Weights of the score sum, as measured on the development corpus."""
+from foley_desktop.index.search import (
+    AUDIO,
+    KEYWORD,
+    SCORE_WEIGHTS,
+    SEMANTIC,
+    FusedHit,
+    ScoredIds,
+    fuse_scores,
+)
 
 Complete = Callable[[str, Collection[str]], dict[str, float]]
 """``(ranker name, ids) -> {id: score}`` for clips that the ranker's list did not reach."""
@@ -30,7 +32,7 @@ class Fusion:
     """A fusion by name and its weights."""
 
     name: str = "weighted"
-    weights: Mapping[str, float] = field(default_factory=lambda: dict(WEIGHTS))
+    weights: Mapping[str, float] = field(default_factory=lambda: dict(SCORE_WEIGHTS))
 
     def describe(self) -> dict[str, Any]:
         """What a report names, so that it can be repeated."""

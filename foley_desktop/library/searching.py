@@ -22,13 +22,14 @@ from foley_desktop.index.search import (
     AUDIO,
     DEFAULT_CANDIDATE_K,
     KEYWORD,
+    SEMANTIC,
     FusedHit,
     Ranker,
     hybrid_search,
     vector_search,
 )
 from foley_desktop.library.catalog import Catalog
-from foley_desktop.library.fusing import SEMANTIC, Fusion, answerable
+from foley_desktop.library.fusing import Fusion, answerable
 from foley_desktop.library.indexes import Indexes
 from foley_desktop.models import Filters, Hit, Mode, SearchResult
 from foley_desktop.settings import Settings
