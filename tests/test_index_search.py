@@ -357,7 +357,7 @@ def test_names_and_defaults_are_those_of_the_reference():
     parameters = inspect.signature(hybrid_search).parameters
     assert [name for name, parameter in parameters.items() if parameter.kind is parameter.KEYWORD_ONLY] == [
         *("embedder", "vindex", "kindex", "k", "candidate_k", "rrf_k", "where"),
-        *("weights", "rankers", "trace", "on_error"),
+        *("weights", "rankers", "trace", "on_error", "fuse"),
     ]
     assert (parameters["k"].default, parameters["candidate_k"].default, parameters["rrf_k"].default) == (
         10,
