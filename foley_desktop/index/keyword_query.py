@@ -7,12 +7,13 @@ round, hence a document's score depends on the words and the statistics alone.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from foley_desktop.index.query import ParsedQuery, Word
-from foley_desktop.index.words import FUNCTION_WORDS, stems
+from foley_desktop.index.words import FUNCTION_WORDS, joinable, stems
 
 if TYPE_CHECKING:
     import tantivy
@@ -21,9 +22,17 @@ K1 = 1.2
 """BM25's saturation, as Tantivy has it (b = 0.75)."""
 
 STEM_WEIGHT = 0.6
+"""What another form of a word counts beside the word itself."""
 FUNCTION_WORD_WEIGHT = 0.25
 PREFIX_WEIGHT = 0.5
+ALL_WORDS_WEIGHT = 0.5
+"""What a document that has every word of a query gains, in idf of those words."""
+COMPOUND_WEIGHT = 0.6
+"""What ``heavytraffic`` counts for ``traffic``: in English the last part of a compound says what it is."""
 MOST_COMPLETIONS = 40
+MOST_COMPOUNDS = 20
+MOST_PAIRS = 24
+"""Neighbouring words of a query that are looked at as pairs."""
 
 SINGLE_FIELDS = ("name", "title", "keywords", "category", "tags", "description", "folder", "ext")
 OPERATOR_FIELDS = {
@@ -34,6 +43,7 @@ OPERATOR_FIELDS = {
     "folder": ("folder",),
     "ext": ("ext",),
 }
+"""What the fields a user may write stand for."""
 
 
 def variants(word: str) -> tuple[str, ...]:
@@ -64,6 +74,7 @@ class QueryBuilder:
     # -- building blocks ------------------------------------------------------------------------
 
     def term(self, field: str, word: str) -> tantivy.Query:
+        """Documents that hold ``word`` in ``field``, scored by BM25."""
         return self._t.Query.term_query(self._schema, field, word)
 
     def boost(self, query: tantivy.Query, weight: float) -> tantivy.Query:
@@ -72,7 +83,7 @@ class QueryBuilder:
     def constant(self, query: tantivy.Query, score: float) -> tantivy.Query:
         return self._t.Query.const_score_query(query, score)
 
-    def sum(self, queries: Sequence[tantivy.Query]) -> tantivy.Query:
+    def any_of(self, queries: Sequence[tantivy.Query]) -> tantivy.Query:
         """Documents matching any; the score is the sum, see the module's docstring."""
         return self._tree(list(queries), self._t.Occur.Should)
 
@@ -83,132 +94,197 @@ class QueryBuilder:
     def _tree(self, queries: list[tantivy.Query], occur: tantivy.Occur) -> tantivy.Query:
         if not queries:
             return self._t.Query.empty_query()
+        boolean = self._t.Query.boolean_query
         while len(queries) > 1:
             pairs = [queries[i : i + 2] for i in range(0, len(queries), 2)]
-            queries = [
-                p[0] if len(p) == 1 else self._t.Query.boolean_query([(occur, q) for q in p]) for p in pairs
-            ]
+            queries = [pair[0] if len(pair) == 1 else boolean([(occur, q) for q in pair]) for pair in pairs]
         return queries[0]
 
-    def ids(self, ids: Iterable[str]) -> tantivy.Query:
+    def one_of_ids(self, ids: Iterable[str]) -> tantivy.Query:
         return self.constant(self._t.Query.term_set_query(self._schema, "id", list(ids)), 0.0)
 
-    def idf(self, field: str, word: str) -> float:
+    def idf(self, found: int) -> float:
         """BM25's inverse document frequency, log(1 + (N - n + 0.5) / (n + 0.5))."""
-        found = self._searcher.doc_freq(field, word)
-        return math.log(1 + (self._searcher.num_docs - found + 0.5) / (found + 0.5))
+        return math.log(1 + max(self._searcher.num_docs - found + 0.5, 0.0) / (found + 0.5))
 
-    # -- words ----------------------------------------------------------------------------------
+    def word_idf(self, field: str, word: str) -> float:
+        return self.idf(self._searcher.doc_freq(field, word))
 
-    def present(self, word: Word) -> tantivy.Query:
-        """Documents that hold ``word`` as an exclusion, a phrase or a field means it; no score."""
+    # -- words that have to be there, or must not ------------------------------------------------
+
+    def present(self, word: Word, prefix: str | None = None) -> tantivy.Query:
+        """Documents that hold ``word`` as an exclusion, a phrase or a field means it; no score.
+
+        Args:
+            prefix: The word may be unfinished: what it begins counts too.
+        """
         fields = OPERATOR_FIELDS[word.field]
         if len(word.parts) > 1:
-            return self.constant(self.sum([self._phrase(f, word.parts) for f in fields]), 0.0)
+            return self.constant(self.any_of([self._phrase(field, word.parts) for field in fields]), 0.0)
         if not word.field:
             fields = ("text",)
-        return self.constant(
-            self.sum([self.term(f, v) for f in fields for v in variants(word.parts[0])]), 0.0
-        )
+        terms = [(field, form) for field in fields for form in variants(word.parts[0])]
+        if prefix == word.parts[0]:
+            terms += [(field, form) for field in fields for form, _ in self._completions(field, prefix)]
+        return self.constant(self.any_of([self.term(field, form) for field, form in terms]), 0.0)
 
-    def _phrase(self, field: str, parts: Sequence[str]) -> tantivy.Query:
-        return self._t.Query.phrase_query(self._schema, field, list(parts))
-
-    def clauses(self, word: Word, weight: float) -> list[tuple[str, str, float]]:
-        """``(field, term, weight)`` of everything that ranks for ``word``."""
-        parts = list(dict.fromkeys(word.parts))
-        if word.wholes and all(len(p) == 1 and not p.isascii() for p in parts):
-            parts = []
-        terms = [*parts, *dict.fromkeys(word.wholes)]
-        exact = [("text", term, weight) for term in terms]
-        stemmed = [("stem", stem, weight * STEM_WEIGHT) for stem in stems(terms)]
-        return exact + stemmed
-
-    def score(self, word: Word, weight: float) -> list[tantivy.Query]:
-        ranked = [self.boost(self.term(f, t), w) for f, t, w in self.clauses(word, weight) if w > 0]
-        return ranked + self._adjacent(word, weight)
-
-    def _adjacent(self, word: Word, weight: float) -> list[tantivy.Query]:
-        """What lifts ``5.1`` above a 5 and a 1 apart: more than the two words can bring alone."""
-        if len(word.parts) < 2 or word.phrase:
-            return []
-        found = []
-        for pair in dict.fromkeys(zip(word.parts, word.parts[1:], strict=False)):
-            phrases = [self._phrase(field, pair) for field in OPERATOR_FIELDS[word.field]]
-            found.append(self.constant(self.sum(phrases), self.adjacency(pair, weight)))
-        return found
-
-    def adjacency(self, pair: Sequence[str], weight: float) -> float:
-        return weight * (K1 + 1) * (1 + STEM_WEIGHT) * sum(self.idf("text", part) for part in pair)
-
-    def completions(self, prefix: str) -> list[str]:
-        """The most frequent words that start with ``prefix`` and are longer, at most a few dozen."""
-        found = self._searcher.terms_with_prefix("text", prefix, limit=5000)
-        found = [(word, n) for word, n in found if word != prefix]
-        found.sort(key=lambda pair: (-pair[1], pair[0]))
-        return [word for word, _ in found[:MOST_COMPLETIONS]]
-
-    # -- whole queries --------------------------------------------------------------------------
-
-    def weights(self, parsed: ParsedQuery) -> list[tuple[Word, float]]:
-        words = parsed.words
-        light = [len(w.parts) == 1 and w.parts[0] in FUNCTION_WORDS and not w.required for w in words]
-        if all(light):
-            return [(word, 1.0) for word in words]
-        return [(w, FUNCTION_WORD_WEIGHT if f else 1.0) for w, f in zip(words, light, strict=True)]
-
-    def build(
-        self, parsed: ParsedQuery, *, within: Iterable[str] | None = None, prefix_last: bool = False
-    ) -> tantivy.Query:
-        """The query whose score is BM25 plus what adjacent parts earn."""
-        occur = self._t.Occur
-        clauses = []
-        if within is not None:
-            clauses.append((occur.Must, self.ids(within)))
-        restriction = self.restriction(parsed)
-        if restriction is not None:
-            clauses.append((occur.Must, self.constant(restriction, 0.0)))
-        ranked: list[tantivy.Query] = []
-        for word, weight in self.weights(parsed):
-            ranked += self.score(word, weight)
-        if prefix_last and parsed.prefix:
-            ranked += [
-                self.boost(self.term("text", word), PREFIX_WEIGHT) for word in self.completions(parsed.prefix)
-            ]
-        clauses.append((occur.Must, self.sum(ranked) if ranked else self._t.Query.all_query()))
-        return self._t.Query.boolean_query(clauses)
-
-    def restriction(self, parsed: ParsedQuery) -> tantivy.Query | None:
+    def restriction(self, parsed: ParsedQuery, *, prefix_last: bool = False) -> tantivy.Query | None:
         """Documents that exclusions, phrases and fields leave over; None if the query has none."""
         occur = self._t.Occur
         clauses = [(occur.MustNot, self.present(word)) for word in parsed.excluded]
+        prefix = parsed.prefix if prefix_last else None
         for group in parsed.groups:
             if all(word.required for word in group):
-                clauses.append((occur.Must, self.sum([self.present(word) for word in group])))
+                last = prefix if group is parsed.groups[-1] else None
+                clauses.append((occur.Must, self.any_of([self.present(word, last) for word in group])))
         if not clauses:
             return None
         if len(clauses) == len(parsed.excluded):
             clauses.append((occur.Must, self._t.Query.all_query()))
         return self._t.Query.boolean_query(clauses)
 
-    def word_masses(self, parsed: ParsedQuery) -> list[tuple[str, float]]:
+    def _phrase(self, field: str, parts: Sequence[str]) -> tantivy.Query:
+        return self._t.Query.phrase_query(self._schema, field, list(parts))
+
+    # -- words that rank ------------------------------------------------------------------------
+
+    def weights(self, parsed: ParsedQuery) -> list[tuple[Word, float]]:
+        """The wanted words; function words count less unless there are no others."""
+        words = parsed.words
+        light = [len(w.parts) == 1 and w.parts[0] in FUNCTION_WORDS and not w.required for w in words]
+        if all(light):
+            return [(word, 1.0) for word in words]
+        return [(w, FUNCTION_WORD_WEIGHT if f else 1.0) for w, f in zip(words, light, strict=True)]
+
+    def word_masses(self, parsed: ParsedQuery) -> dict[str, float]:
         """Every part of the query with its idf, less for function words."""
         masses: dict[str, float] = {}
         for word, weight in self.weights(parsed):
             for part, stem in zip(word.parts, stems(word.parts), strict=True):
-                masses[part] = max(masses.get(part, 0.0), weight * self.idf("stem", stem))
-        return list(masses.items())
+                masses[part] = max(masses.get(part, 0.0), weight * self.word_idf("stem", stem))
+        return masses
 
     def mentions(self, part: str) -> tantivy.Query:
         """Documents that hold a word or another form of it; no score."""
-        return self.constant(self.sum([self.term("text", part), self.term("stem", stems([part])[0])]), 0.0)
+        stem = stems([part])[0]
+        forms = [self.term("text", part), self.term("stem", stem), self.term("joined", stem)]
+        forms += [self.term("text", compound) for compound in self._compounds(part)]
+        return self.constant(self.any_of(forms), 0.0)
+
+    def _terms(self, parsed: ParsedQuery) -> list[tuple[str, str, float]]:
+        """``(field, term, weight)`` of everything whose BM25 makes up the score."""
+        weighed: dict[tuple[str, str], float] = {}
+        for word, weight in self.weights(parsed):
+            for form in _forms(word):
+                stem = stems([form])[0]
+                weighed.setdefault(("text", form), weight)
+                weighed.setdefault(("stem", stem), weight * STEM_WEIGHT)
+                if joinable(form):
+                    weighed.setdefault(("joined", stem), weight * STEM_WEIGHT)
+                for compound in self._compounds(form):
+                    weighed.setdefault(("text", compound), weight * COMPOUND_WEIGHT)
+        for left, right in _plain_pairs(parsed):
+            if joinable(left) and joinable(right):
+                weighed.setdefault(("text", left + right), 1.0)
+                weighed.setdefault(("stem", stems([left + right])[0]), STEM_WEIGHT)
+        return [(field, term, weight) for (field, term), weight in weighed.items()]
+
+    def _adjacent(self, parsed: ParsedQuery) -> list[tuple[tuple[str, str], float]]:
+        """Pairs of parts that were written as one, and what their standing together is worth.
+
+        It is more than the two words can bring apart, so that ``5.1`` stands above a 5 and a 1.
+        """
+        found: dict[tuple[str, str], float] = {}
+        for word, weight in self.weights(parsed):
+            if not word.phrase:
+                for pair in itertools.pairwise(word.parts):
+                    alone = sum(
+                        self.word_idf("text", p) + STEM_WEIGHT * self.word_idf("stem", p) for p in pair
+                    )
+                    found.setdefault(pair, weight * (K1 + 1) * alone)
+        return list(found.items())[:MOST_PAIRS]
+
+    def _all_words(self, parsed: ParsedQuery) -> tuple[list[str], float]:
+        """The words that count fully if there are several, and what having them all is worth."""
+        light = {word.parts[0] for word, weight in self.weights(parsed) if weight < 1.0}
+        alternatives = any(len(group) > 1 for group in parsed.groups)
+        masses = {part: mass for part, mass in self.word_masses(parsed).items() if part not in light}
+        if alternatives or len(masses) < 2:
+            return [], 0.0
+        return list(masses), ALL_WORDS_WEIGHT * sum(masses.values())
+
+    def _completions(self, field: str, prefix: str) -> list[tuple[str, int]]:
+        """The most frequent words that ``prefix`` begins, with their counts; at most a few dozen."""
+        found = self._searcher.terms_with_prefix(field, prefix, limit=5000)
+        found = sorted((pair for pair in found if pair[0] != prefix), key=lambda pair: (-pair[1], pair[0]))
+        return found[:MOST_COMPLETIONS]
+
+    def _compounds(self, word: str) -> list[str]:
+        """The most frequent compounds in the library that end in ``word`` or its stem."""
+        found: dict[str, int] = {}
+        for ending in {word, stems([word])[0]}:
+            if len(ending) >= 5 and ending.isalpha():
+                for reverse, count in self._searcher.terms_with_prefix("endings", ending[::-1], limit=1000):
+                    if len(reverse) >= len(ending) + 3:
+                        found[reverse[::-1]] = count
+        return sorted(found, key=lambda compound: (-found[compound], compound))[:MOST_COMPOUNDS]
+
+    def _completed(self, prefix: str) -> list[tantivy.Query]:
+        """Longer words count as if they were one word, or rare ones would come first."""
+        found = self._completions("text", prefix)
+        together = self.idf(min(sum(count for _, count in found), self._searcher.num_docs))
+        queries = []
+        for word, _ in found:
+            own = self.word_idf("text", word)
+            queries.append(self.boost(self.term("text", word), PREFIX_WEIGHT * together / own))
+        return queries
+
+    # -- whole queries --------------------------------------------------------------------------
+
+    def build(
+        self, parsed: ParsedQuery, *, within: Iterable[str] | None = None, prefix_last: bool = False
+    ) -> tantivy.Query:
+        """The query whose score is BM25, plus what adjacent parts and complete matches earn."""
+        clauses = []
+        if within is not None:
+            clauses.append(self.one_of_ids(within))
+        restriction = self.restriction(parsed, prefix_last=prefix_last)
+        if restriction is not None:
+            clauses.append(self.constant(restriction, 0.0))
+        ranked = [self.boost(self.term(f, term), weight) for f, term, weight in self._terms(parsed)]
+        for pair, worth in self._adjacent(parsed):
+            phrases = self.any_of([self._phrase(field, pair) for field in SINGLE_FIELDS])
+            ranked.append(self.constant(phrases, worth))
+        words, worth = self._all_words(parsed)
+        if words:
+            ranked.append(self.constant(self.all_of([self.mentions(word) for word in words]), worth))
+        if prefix_last and parsed.prefix:
+            ranked += self._completed(parsed.prefix)
+        clauses.append(self.any_of(ranked) if ranked else self._t.Query.all_query())
+        return self.all_of(clauses)
 
     def best(self, parsed: ParsedQuery) -> float:
-        """The score that no document can pass: every word found endlessly often, every part adjacent."""
-        total = 0.0
+        """A score that no document can pass: every word found endlessly often, every pair adjacent.
+
+        Joined forms are left out: who has ``doorbell`` need not have ``door`` and ``bell``.
+        """
+        total = self._all_words(parsed)[1] + sum(worth for _, worth in self._adjacent(parsed))
         for word, weight in self.weights(parsed):
-            total += sum(w * (K1 + 1) * self.idf(f, t) for f, t, w in self.clauses(word, weight))
-            if not word.phrase:
-                pairs = dict.fromkeys(zip(word.parts, word.parts[1:], strict=False))
-                total += sum(self.adjacency(pair, weight) for pair in pairs)
+            for form in _forms(word):
+                stem = STEM_WEIGHT * self.word_idf("stem", stems([form])[0])
+                total += weight * (K1 + 1) * (self.word_idf("text", form) + stem)
         return total
+
+
+def _forms(word: Word) -> list[str]:
+    """Words to look for; of a run of CJK the bigrams alone, single characters say too little."""
+    parts = [] if word.wholes and all(len(p) == 1 and not p.isascii() for p in word.parts) else word.parts
+    return list(dict.fromkeys([*parts, *word.wholes]))
+
+
+def _plain_pairs(parsed: ParsedQuery) -> list[tuple[str, str]]:
+    """Neighbouring words of the query that someone else may have written as one."""
+    words = [
+        group[0].parts[0] if len(group) == 1 and len(group[0].parts) == 1 else "" for group in parsed.groups
+    ]
+    return list(itertools.pairwise(words))[:MOST_PAIRS]

@@ -6,7 +6,8 @@ Tantivy's own query language and analysers never see text of ours or of a user. 
 One field, ``text``, is ranked. It holds the words of all fields of a clip, those of weightier fields
 several times, which is BM25F in its simple form (Robertson, Zaragoza, Taylor: "Simple BM25 extension to
 multiple weighted fields", 2004): one document frequency and one length for a clip. ``stem`` holds the same
-as stems. The single fields stand beside, for phrases and for ``field:word``.
+as stems, ``joined`` neighbouring words as one, ``endings`` long words backwards. The single fields stand
+beside, for phrases and for ``field:word``.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from foley_desktop.errors import IndexStoreError, LibraryBusyError
 from foley_desktop.index.keyword_query import SINGLE_FIELDS, QueryBuilder
 from foley_desktop.index.protocols import Document, Where
 from foley_desktop.index.query import ParsedQuery, parse_query
-from foley_desktop.index.words import analyse, stems
+from foley_desktop.index.words import analyse, compounds, joined, stems
 
 if TYPE_CHECKING:
     import tantivy
@@ -32,7 +33,7 @@ SCHEMA_VERSION = 1
 """Counts up with every change of the fields or of how words are cut; an older index is rebuilt."""
 
 WEIGHTS = {
-    "name": 3, "title": 2, "keywords": 2, "category": 2, "tags": 2, "description": 1, "folder": 1, "ext": 1,
+    "name": 4, "title": 2, "keywords": 2, "category": 2, "tags": 2, "description": 1, "folder": 1, "ext": 1,
 }  # fmt: skip
 """How many times the words of a field of :class:`Document` count in the ranking."""
 
@@ -246,9 +247,9 @@ class KeywordIndex:
         searcher, builder = self._builder()
         found = dict.fromkeys(ids, 0.0)
         words = builder.word_masses(parsed)
-        total = sum(mass for _, mass in words)
-        for word, mass in words if found else ():
-            query_ = builder.all_of([builder.ids(found), builder.mentions(word)])
+        total = sum(words.values())
+        for word, mass in words.items() if found else ():
+            query_ = builder.all_of([builder.one_of_ids(found), builder.mentions(word)])
             for clip_id in _by_id(searcher, query_, len(found)):
                 found[clip_id] += mass / total
         return {clip_id: min(round(part, 6), 1.0) for clip_id, part in found.items()}
@@ -295,6 +296,8 @@ def _schema() -> tantivy.Schema:
     builder.add_text_field("id", stored=True, fast=True, tokenizer_name="raw", index_option="basic")
     builder.add_text_field("text", tokenizer_name="words", index_option="freq")
     builder.add_text_field("stem", tokenizer_name="stems", index_option="freq")
+    builder.add_text_field("joined", tokenizer_name="stems", index_option="basic")
+    builder.add_text_field("endings", tokenizer_name="words", index_option="basic")
     for name in SINGLE_FIELDS:
         builder.add_text_field(name, tokenizer_name="words", index_option="position")
     builder.add_bytes_field(_SOURCE, stored=True)
@@ -320,7 +323,9 @@ def _fields(clip_id: str, source: Mapping[str, tuple[str, str]]) -> dict[str, st
         fields[name] = parts
     text = " ".join(ranked)
     stored = json.dumps(source, ensure_ascii=False, separators=(",", ":")).encode()
-    return fields | {"text": text, "stem": text, _SOURCE: stored}
+    pairs = " ".join(pair for parts, _ in source.values() for pair in joined(parts.split()))
+    endings = " ".join(compounds(dict.fromkeys(text.split())))
+    return fields | {"text": text, "stem": text, "joined": pairs, "endings": endings, _SOURCE: stored}
 
 
 def _parsed(query: str | ParsedQuery) -> ParsedQuery:

@@ -7,6 +7,7 @@ order so that phrases work, and *wholes*, the joined forms of whatever was split
 
 from __future__ import annotations
 
+import itertools
 import re
 import unicodedata
 from collections.abc import Iterable
@@ -125,6 +126,22 @@ def _run_parts(folded: str, classes: str, start: int, end: int) -> list[str]:
         if not (after_apostrophe and part.end() == end and word in _ENDINGS):
             found.append(word)
     return found
+
+
+def joinable(word: str) -> bool:
+    """Whether a word is long enough to stand in a compound: ``doorbell`` is ``door_bell``."""
+    return len(word) >= 3 and word.isalpha()
+
+
+def joined(parts: Iterable[str]) -> list[str]:
+    """Neighbouring parts written as one word."""
+    pairs = itertools.pairwise(parts)
+    return [left + right for left, right in pairs if joinable(left) and joinable(right)]
+
+
+def compounds(words: Iterable[str]) -> list[str]:
+    """Words so long that they may be compounds, backwards: what is looked up is how they end."""
+    return [word[::-1] for word in words if len(word) >= 8 and word.isalpha()]
 
 
 def tokenize(text: str) -> list[str]:
