@@ -11,7 +11,8 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
-from foley_desktop.index.embedders.host import ModelDescription, Models
+from foley_desktop.index.embedders.host import Models
+from foley_desktop.index.embedders.spaces import Description
 from foley_desktop.settings import DataFolder
 
 if TYPE_CHECKING:
@@ -34,11 +35,11 @@ class Indexes:
         self._keywords: KeywordIndex | None = None
         self._vectors: dict[str, LanceVectorIndex] = {}
 
-    def describe(self) -> ModelDescription:
+    def describe(self) -> Description:
         """Ids and sizes of the active embedder, known without starting a model."""
         return self._models.describe(self.embedder_name)
 
-    def describe_text(self) -> ModelDescription:
+    def describe_text(self) -> Description:
         """Ids and sizes of the text embedder behind the ``semantic`` index."""
         return self._models.describe_text()
 

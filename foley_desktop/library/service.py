@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from foley_desktop.errors import FoleyError, ModelError, UnknownClipError
-from foley_desktop.index.embedders.host import ModelHost, Models
+from foley_desktop.index.embedders.host import InProcessModels, ModelHost, Models
 from foley_desktop.library.catalog import Catalog
 from foley_desktop.library.indexes import Indexes
 from foley_desktop.models import (
@@ -68,7 +68,9 @@ class LibraryService:
     def models(self) -> Models:
         with self._lock:
             if self._models is None:
-                self._models = ModelHost()
+                # The hash embedder needs no library that is slow or may crash, hence no process.
+                hashed = self.settings.embedder == "hash"
+                self._models = InProcessModels() if hashed else ModelHost()
             return self._models
 
     @property
@@ -358,8 +360,9 @@ class LibraryService:
             self.settings.save(self.data.settings_file)
             if self._indexes is not None:
                 self._indexes.close()
-            self._indexes = None
-            self._searcher = None
+            if self._models is not None:
+                self._models.close()
+            self._indexes = self._searcher = self._models = None
 
     def add_checkpoint(self, file: str) -> None:
         """Takes a CLAP checkpoint file into the library.

@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
@@ -65,6 +65,30 @@ def default_threads() -> int:
     """All cores but one, at most four: the rest belongs to decoding, sound and the window."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(1, min(4, cores - 1))
+
+
+class Models(Protocol):
+    """What the library needs of its models, in a process of their own or in this one."""
+
+    @property
+    def state(self) -> State: ...
+
+    @property
+    def error(self) -> FoleyError | None: ...
+
+    def start(self) -> None: ...
+
+    def wait_ready(self, timeout: float | None = None) -> bool: ...
+
+    def describe(self, name: str, /) -> Description: ...
+
+    def describe_text(self) -> Description: ...
+
+    def text_embedder(self) -> TextEmbedder: ...
+
+    def embedder(self, name: str = "compact") -> WindowedEmbedder: ...
+
+    def close(self, timeout: float = 2.0) -> None: ...
 
 
 class ModelHost:
@@ -134,6 +158,10 @@ class ModelHost:
             ModelError: when there is no such model or it is not installed.
         """
         return registry.describe(name)
+
+    def describe_text(self) -> Description:
+        """The space of the text embedder, without starting the process."""
+        return registry.describe(registry.text_model(self.names))
 
     def text_embedder(self) -> TextEmbedder:
         """The embedder of words alone.
@@ -296,6 +324,10 @@ class InProcessModels:
 
     def warm(self, name: str = "compact") -> None:
         self.start()
+
+    def describe_text(self) -> Description:
+        """The space of the text embedder."""
+        return registry.describe(registry.text_model(self.names))
 
     def text_embedder(self) -> TextEmbedder:
         self.start()
