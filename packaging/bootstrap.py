@@ -83,7 +83,7 @@ TEST_PROGRAMS = {
     "Xvfb": "xvfb",
     "xdotool": "xdotool",
 }
-ALSA_PULSE_PLUGIN = "/usr/lib*/**/alsa-lib/libasound_module_pcm_pulse.so"
+ALSA_PULSE_PLUGIN = "alsa-lib/libasound_module_pcm_pulse.so"
 
 
 def missing_packages(for_tests: bool) -> list[str]:
@@ -93,7 +93,7 @@ def missing_packages(for_tests: bool) -> list[str]:
     missing = {package for library, package in LIBRARIES.items() if not _loads(library)}
     if for_tests:
         missing |= {package for program, package in TEST_PROGRAMS.items() if not shutil.which(program)}
-        if not glob.glob(ALSA_PULSE_PLUGIN, recursive=True):
+        if not any(glob.glob(f"/usr/{folder}/{ALSA_PULSE_PLUGIN}") for folder in ("lib", "lib64", "lib/*")):
             missing.add("libasound2-plugins")
     return sorted(missing)
 
