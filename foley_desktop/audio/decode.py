@@ -15,10 +15,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
-import soundfile
 import soxr
 
-from foley_desktop.audio import sndfile_reader
+from foley_desktop.audio import openers
 from foley_desktop.audio.reader import AudioInfo, AudioReader
 from foley_desktop.errors import AudioFileError
 
@@ -126,11 +125,12 @@ def open_audio(path: str) -> AudioReader:
         AudioFileError: with a reason code, when the file cannot be used as audio.
     """
     size = _stat_size(path)
+    if size == 0:
+        raise AudioFileError("empty", "The file is empty: it has no bytes at all.")
     try:
-        return sndfile_reader.open_path(path)
-    except soundfile.LibsndfileError as error:
-        reason = "empty" if size == 0 else "corrupt_header"
-        raise AudioFileError(reason, "The file cannot be read as audio.", cause=error) from error
+        return openers.open_reader(path, size)
+    except OSError as error:
+        raise _os_error(error) from error
 
 
 def _stat_size(path: str) -> int:

@@ -75,16 +75,22 @@ class AudioReader:
         return max(1, BLOCK_SAMPLES // max(1, self.info.channels))
 
     def read(self, frames: int) -> np.ndarray:
-        """The next up to ``frames`` frames as float32 ``(n, channels)``; ``n == 0`` only at the end.
+        """The next ``frames`` frames as float32 ``(n, channels)``; fewer only at the end, then none.
 
         NaN and infinities come out as 0. Damage in mid-file ends the sound there: what was decoded
         before it is returned.
         """
-        if frames <= 0:
+        parts: list[np.ndarray] = []
+        while frames > 0:
+            part = self._read(min(frames, self.block_frames))
+            if not len(part):
+                break
+            frames -= len(part)
+            self._position += len(part)
+            parts.append(self._clean(part))
+        if not parts:
             return self._nothing()
-        block = self._read(frames)
-        self._position += len(block)
-        return self._clean(block)
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def seek(self, frame: int) -> None:
         """Goes to ``frame`` (0 or more) exactly; past the end, the next ``read`` returns nothing."""
@@ -104,6 +110,14 @@ class AudioReader:
     ) -> None:
         self.close()
 
+    def _skip(self, frames: int) -> None:
+        """Decodes ``frames`` frames and drops them, for subclasses that seek by decoding."""
+        while frames > 0:
+            got = len(self._read(min(frames, self.block_frames)))
+            if not got:
+                return
+            frames -= got
+
     def _nothing(self) -> np.ndarray:
         return np.empty((0, self.info.channels), np.float32)
 
@@ -120,9 +134,11 @@ class AudioReader:
         return block
 
     def _read(self, frames: int) -> np.ndarray:
+        """At least one and at most ``frames`` frames; none only at the end."""
         raise NotImplementedError
 
     def _seek(self, frame: int) -> None:
+        """Makes ``_read`` go on at ``frame``. ``self._position`` is still the old one."""
         raise NotImplementedError
 
     def _close(self) -> None:

@@ -1,0 +1,99 @@
+"""FLAC files whose metadata blocks lie: finds the sound and keeps only what a decoder needs.
+
+Block and frame headers as in RFC 9639.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from foley_desktop.audio.splice import Stretch, read_at
+from foley_desktop.errors import AudioFileError
+
+_STREAMINFO_BYTES = 34
+_SEARCH_BYTES = 32 << 20
+_STEP = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class FlacLayout:
+    """``pieces`` is STREAMINFO and the frames alone; ``promised`` the total of frames it states (0: unknown).
+
+    ``sane`` says that the metadata blocks lead to the first frame, so that the file can be decoded
+    as it is.
+    """
+
+    pieces: tuple[bytes | Stretch, ...]
+    promised: int
+    sane: bool
+
+
+def read_layout(file: BinaryIO, start: int, size: int) -> FlacLayout:
+    """Understands a file that has ``fLaC`` at ``start``.
+
+    Raises:
+        AudioFileError: ``corrupt_header`` without a STREAMINFO, ``empty`` without a frame behind it.
+    """
+    info = read_at(file, start + 4, 4 + _STREAMINFO_BYTES)
+    if len(info) < 4 + _STREAMINFO_BYTES or info[0] & 0x7F:
+        raise AudioFileError("corrupt_header", "The file's header is damaged: it does not say its format.")
+    promised = (info[17] & 0x0F) << 32 | int.from_bytes(info[18:22], "big")
+    position, last, sane = start + 8 + _STREAMINFO_BYTES, bool(info[0] & 0x80), True
+    while not last:
+        block = read_at(file, position, 4)
+        end = position + 4 + int.from_bytes(block[1:4], "big")
+        if len(block) < 4 or block[0] & 0x7F == 0x7F or end > size or _is_frame(read_at(file, position, 16)):
+            sane = False
+            break
+        last, position = bool(block[0] & 0x80), end
+    if not _is_frame(read_at(file, position, 16)):
+        sane = False
+        found = _find_frame(file, position, size) or _find_frame(file, start + 8 + _STREAMINFO_BYTES, size)
+        if found is None:
+            raise AudioFileError("empty", "The file has a header but no sound.")
+        position = found
+    head = b"fLaC\x80\x00\x00\x22" + info[4:]
+    return FlacLayout((head, Stretch(position, size - position)), promised, sane)
+
+
+def _find_frame(file: BinaryIO, start: int, size: int) -> int | None:
+    """The first frame header from ``start`` on, by its sync code and checksum."""
+    for position in range(start, min(size, start + _SEARCH_BYTES), _STEP):
+        stretch = read_at(file, position, _STEP + 16)
+        at = stretch.find(b"\xff")
+        while 0 <= at < _STEP:
+            if _is_frame(stretch[at : at + 16]):
+                return position + at
+            at = stretch.find(b"\xff", at + 1)
+    return None
+
+
+def _is_frame(head: bytes) -> bool:
+    """Whether these bytes begin with a frame header: sync code, no reserved values, CRC-8 correct."""
+    if len(head) < 6 or head[0] != 0xFF or head[1] & 0xFE != 0xF8:
+        return False
+    block_code, rate_code = head[2] >> 4, head[2] & 0x0F
+    if block_code == 0 or rate_code == 15 or head[3] >> 4 > 10 or head[3] & 1:
+        return False
+    length = 4 + _coded_length(head[4])
+    length += {6: 1, 7: 2}.get(block_code, 0) + {12: 1, 13: 2, 14: 2}.get(rate_code, 0)
+    return 4 < length < len(head) and _crc8(head[:length]) == head[length]
+
+
+def _coded_length(first: int) -> int:
+    """Bytes of the UTF-8-like frame number that begins with ``first``; -4 makes an impossible one fail."""
+    if first < 0x80:
+        return 1
+    ones = 8 - (first ^ 0xFF).bit_length()
+    return ones if 2 <= ones <= 7 else -4
+
+
+def _crc8(data: bytes) -> int:
+    """CRC-8 of RFC 9639: polynomial 0x07, initial value 0."""
+    value = 0
+    for byte in data:
+        value ^= byte
+        for _ in range(8):
+            value = (value << 1 ^ 0x07 if value & 0x80 else value << 1) & 0xFF
+    return value

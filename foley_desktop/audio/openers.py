@@ -1,0 +1,243 @@
+"""Chooses the decoder for a file, and helps it over headers that lie.
+
+One function for each kind of file; ``open_reader`` picks it by the first bytes. libsndfile reads a
+file as it is if it can; the corrected views of ``chunked``, ``flac`` and ``ogg`` are for the others.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any, BinaryIO
+
+import numpy as np
+import soundfile
+
+from foley_desktop.audio import chunked, flac, ogg, sniff
+from foley_desktop.audio.reader import AudioInfo, AudioReader
+from foley_desktop.audio.sndfile_reader import SndfileReader
+from foley_desktop.audio.splice import SpliceFile, Stretch
+from foley_desktop.errors import AudioFileError
+
+_SNDFILE_ERRORS = (soundfile.SoundFileError, RuntimeError, OSError, TypeError, ValueError, AssertionError)
+
+
+def open_reader(path: str, size: int) -> AudioReader:
+    """Opens a regular, readable file of ``size`` bytes (more than 0).
+
+    Raises:
+        AudioFileError: when it cannot be used as audio.
+        OSError: when it cannot be opened.
+    """
+    extension = sniff.extension_of(path)
+    with open(path, "rb") as file:
+        kind, start = sniff.sniff(file, size, extension)
+        badges = ("extension_mismatch",) if sniff.mismatch(kind, extension) else ()
+        return _OPENERS.get(kind.code, _open_av)(_Job(path, file, size, start, kind, badges))
+
+
+class _Job:
+    """What an opener knows: the path, an open file it may look into, and what was found so far."""
+
+    def __init__(
+        self, path: str, file: BinaryIO, size: int, start: int, kind: sniff.Kind, badges: tuple[str, ...]
+    ) -> None:
+        self.path = path
+        self.file = file
+        self.size = size
+        self.start = start
+        self.kind = kind
+        self.badges = badges
+
+    def direct(self) -> bytes | str:
+        """The path as libsndfile takes it: bytes, because names need not be text."""
+        return self.path if sys.platform == "win32" else os.fsencode(self.path)
+
+    def splice(self, pieces: Sequence[bytes | Stretch]) -> SpliceFile:
+        """A corrected view of the file, with a handle of its own."""
+        return SpliceFile(open(self.path, "rb"), pieces)
+
+    def rest(self) -> SpliceFile:
+        return self.splice([Stretch(self.start, self.size - self.start)])
+
+    def view(self) -> BinaryIO:
+        """The open file from where it really begins, to look into; not to be closed."""
+        if not self.start:
+            return self.file
+        return SpliceFile(self.file, [Stretch(self.start, self.size - self.start)], owns=False)  # type: ignore[return-value]
+
+
+def _try(source: Any, badges: tuple[str, ...], **options: Any) -> SndfileReader | Exception:
+    """A reader, or the reason why libsndfile refused."""
+    try:
+        return SndfileReader(source, badges=badges, **options)
+    except _SNDFILE_ERRORS as error:
+        if not isinstance(source, (bytes, str)):
+            source.close()
+        return error
+
+
+def _open_chunked(job: _Job) -> AudioReader:
+    """WAV and AIFF: as they are if libsndfile counts what is really there, else behind a true header."""
+    layout = chunked.read_layout(job.view(), job.size - job.start)
+    badges = (*layout.badges, *job.badges)
+    known = layout.frames is not None
+    if not job.start and not layout.sizes_lie:
+        reader = _try(job.direct(), badges, frames_known=known)
+        if isinstance(reader, SndfileReader):
+            if not known or reader.info.frames == layout.frames:
+                return reader
+            reader.close()
+    pieces = [
+        Stretch(piece.start + job.start, piece.size) if isinstance(piece, Stretch) else piece
+        for piece in layout.pieces
+    ]
+    reader = _try(job.splice(pieces), badges, frames_known=known)
+    if isinstance(reader, SndfileReader):
+        return reader
+    if not layout.known_codec:
+        raise AudioFileError(
+            "unsupported_codec",
+            f"The sound is stored as {layout.codec}, which is not supported.",
+            cause=reader,
+        )
+    raise _refused(job, reader)
+
+
+def _open_flac(job: _Job) -> AudioReader:
+    layout = flac.read_layout(job.file, job.start, job.size)
+    options = {"promised": layout.promised, "rewind_to_seek": not layout.promised}
+    if layout.sane:
+        reader = _try(job.direct(), job.badges, **options)
+        if isinstance(reader, SndfileReader):
+            return reader
+    reader = _try(job.splice(layout.pieces), job.badges, **options)
+    if isinstance(reader, SndfileReader):
+        return reader
+    raise _refused(job, reader)
+
+
+def _open_ogg(job: _Job) -> AudioReader:
+    layout = ogg.read_layout(job.file, job.start, job.size)
+    if layout.video:
+        return _open_av(job, demuxer="ogg")
+    badges = (*job.badges, *(("truncated",) if layout.truncated else ()))
+    if len(layout.links) > 1:
+        return _open_chain(job, layout, (*badges, "chained_stream"))
+    simple = not layout.links[0].repaired and not job.start
+    source = job.direct() if simple else job.splice(layout.links[0].pieces)
+    reader = _try(source, badges)
+    if isinstance(reader, SndfileReader):
+        return reader
+    try:
+        return _open_av(job, demuxer="ogg")
+    except AudioFileError:
+        raise _refused(job, reader) from reader
+
+
+def _open_chain(job: _Job, layout: ogg.OggLayout, badges: tuple[str, ...]) -> AudioReader:
+    """All links that agree with the first one in rate and channels, up to the first that does not."""
+    opened: list[AudioReader] = []
+    first_error: Exception | None = None
+    for link in layout.links:
+        reader = _try(job.splice(link.pieces), badges)
+        if not isinstance(reader, SndfileReader):
+            first_error = first_error or reader
+            continue
+        if opened and _shape(reader) != _shape(opened[0]):
+            reader.close()
+            break
+        opened.append(reader)
+    if not opened:
+        raise _refused(job, first_error)
+    return ChainReader(opened)
+
+
+def _shape(reader: AudioReader) -> tuple[int, int]:
+    return reader.info.samplerate, reader.info.channels
+
+
+def _open_mpeg(job: _Job) -> AudioReader:
+    reader = _try(job.direct(), job.badges) if not job.start else ValueError()
+    if not isinstance(reader, SndfileReader):
+        reader = _try(job.rest(), job.badges)
+    if isinstance(reader, SndfileReader):
+        return reader
+    raise _refused(job, reader)
+
+
+def _open_sndfile(job: _Job) -> AudioReader:
+    reader = _try(job.direct() if not job.start else job.rest(), job.badges)
+    if isinstance(reader, SndfileReader):
+        return reader
+    raise _refused(job, reader)
+
+
+def _open_av(job: _Job, demuxer: str = "") -> AudioReader:
+    from foley_desktop.audio.pyav_reader import AvReader
+
+    names = {"mpeg-ps": "mpeg"}
+    code = job.kind.code
+    return AvReader(
+        job.rest(),  # type: ignore[arg-type]
+        demuxer or names.get(code, code),
+        job.kind.label,
+        badges=job.badges,
+    )
+
+
+def _refused(job: _Job, error: Exception | None) -> AudioFileError:
+    label = f" {job.kind.label}" if job.kind.label else ""
+    return AudioFileError("corrupt_header", f"This{label} file is damaged and cannot be read.", cause=error)
+
+
+_OPENERS: dict[str, Callable[[_Job], AudioReader]] = {
+    sniff.WAV.code: _open_chunked,
+    sniff.AIFF.code: _open_chunked,
+    sniff.FLAC.code: _open_flac,
+    sniff.OGG.code: _open_ogg,
+    sniff.MPEG.code: _open_mpeg,
+    sniff.SNDFILE.code: _open_sndfile,
+}
+
+
+class ChainReader(AudioReader):
+    """Several readers of one shape, one behind the other, as one sound."""
+
+    def __init__(self, parts: Sequence[AudioReader]) -> None:
+        first = parts[0].info
+        frames = sum(part.info.frames for part in parts)
+        info = AudioInfo(
+            frames,
+            first.samplerate,
+            first.channels,
+            first.format,
+            first.subtype,
+            first.bit_depth,
+            first.badges,
+        )
+        super().__init__(info, frames_known=False)
+        self._parts = list(parts)
+        self._index = 0
+
+    def _read(self, frames: int) -> np.ndarray:
+        while self._index < len(self._parts):
+            block = self._parts[self._index].read(frames)
+            if len(block):
+                return block
+            self._index += 1
+            if self._index < len(self._parts):
+                self._parts[self._index].seek(0)
+        return self._nothing()
+
+    def _seek(self, frame: int) -> None:
+        """By decoding: only that tells how long the links are."""
+        if frame < self._position:
+            self._index, self._position = 0, 0
+            self._parts[0].seek(0)
+        self._skip(frame - self._position)
+
+    def _close(self) -> None:
+        for part in self._parts:
+            part.close()
