@@ -12,6 +12,7 @@ beside, for phrases and for ``field:word``.
 
 from __future__ import annotations
 
+import itertools
 import json
 import shutil
 import threading
@@ -42,6 +43,11 @@ MOST_WORDS = 2000
 
 _SOURCE = f"source{SCHEMA_VERSION}"
 _HEAP_BYTES = 64_000_000
+
+_FEW_IDS = 2000
+_SMALL_SHARE = 0.05
+"""A filter of so few ids, or of so small a share of all, is part of the query; a larger one is applied
+to what the query finds, reading on until enough has passed. Both are exact."""
 
 
 class KeywordIndex:
@@ -212,31 +218,32 @@ class KeywordIndex:
         if not parsed.groups and not parsed.excluded and not parsed.blank:
             return []
         searcher, builder = self._builder()
-        query = builder.build(parsed, within=within, prefix_last=prefix_last)
+        narrow = within is not None and len(within) <= max(_FEW_IDS, _SMALL_SHARE * searcher.num_docs)
+        query = builder.build(parsed, within=within if narrow else None, prefix_last=prefix_last)
+        passing = None if narrow or within is None else frozenset(within)
         if not parsed.groups:
-            return [(clip_id, 0.0) for clip_id in _by_id(searcher, query, k)]
-        return _ranked(searcher, query, k)
+            return [(clip_id, 0.0) for clip_id in _first_ids(searcher, query, k, passing)]
+        return _ranked(searcher, query, k, passing)
 
     def ids(self) -> set[str]:
         """The ids of all documents."""
         import tantivy
 
-        searcher = self._searcher()
-        return set(_by_id(searcher, tantivy.Query.all_query(), searcher.num_docs))
+        return set(_all_ids(self._searcher(), tantivy.Query.all_query()))
 
     def count(self) -> int:
         """How many documents there are."""
         return self._searcher().num_docs
 
-    def permitted(self, query: str | ParsedQuery) -> frozenset[str] | None:
+    def permitted(self, query: str | ParsedQuery, *, prefix_last: bool = False) -> frozenset[str] | None:
         """The clips that the query's exclusions, phrases and fields leave; None if it has none of them.
 
         For rankers that know no words, so that ``-thunder`` holds for every list.
         """
         parsed = _parsed(query)
         searcher, builder = self._builder()
-        wanted = builder.restriction(parsed)
-        return None if wanted is None else frozenset(_by_id(searcher, wanted, searcher.num_docs))
+        wanted = builder.restriction(parsed, prefix_last=prefix_last)
+        return None if wanted is None else frozenset(_all_ids(searcher, wanted))
 
     def coverage(self, query: str | ParsedQuery, ids: Collection[str]) -> dict[str, float]:
         """Which part of the query each clip has, 0 to 1: the idf of its words found over that of all.
@@ -249,8 +256,8 @@ class KeywordIndex:
         words = builder.word_masses(parsed)
         total = sum(words.values())
         for word, mass in words.items() if found else ():
-            query_ = builder.all_of([builder.one_of_ids(found), builder.mentions(word)])
-            for clip_id in _by_id(searcher, query_, len(found)):
+            having = builder.all_of([builder.one_of_ids(found), builder.mentions(word)])
+            for clip_id in _all_ids(searcher, having):
                 found[clip_id] += mass / total
         return {clip_id: min(round(part, 6), 1.0) for clip_id, part in found.items()}
 
@@ -341,30 +348,56 @@ def _within(where: Where | None) -> Collection[str] | None:
     return where.get("clip_id")
 
 
-def _by_id(searcher: tantivy.Searcher, query: tantivy.Query, k: int) -> list[str]:
+def _all_ids(searcher: tantivy.Searcher, query: tantivy.Query) -> list[str]:
+    """The ids of all documents that match, ascending.
+
+    A few are read one by one; for many a walk through the dictionary of ids is quicker.
+    """
+    few = searcher.search(query, _FEW_IDS, count=False).hits
+    if len(few) < _FEW_IDS:
+        return sorted(searcher.doc(address)["id"][0] for _, address in few)
+    return [clip_id for clip_id, _ in searcher.terms_with_prefix("id", "", filter_query=query)]
+
+
+def _first_ids(
+    searcher: tantivy.Searcher, query: tantivy.Query, k: int, passing: Collection[str] | None
+) -> list[str]:
+    """The ``k`` smallest ids of documents that match and are among ``passing``, ascending."""
     import tantivy
 
-    if k <= 0:
-        return []
-    limit = max(1, min(k, searcher.num_docs))
-    found = searcher.search(query, limit, count=False, order_by_field="id", order=tantivy.Order.Asc)
-    return [clip_id for clip_id, _ in found.hits]
+    if passing is None and k <= 1000:
+        limit = max(1, min(k, searcher.num_docs))
+        found = searcher.search(query, limit, count=False, order_by_field="id", order=tantivy.Order.Asc)
+        return [clip_id for clip_id, _ in found.hits]
+    ids = (i for i in _all_ids(searcher, query) if passing is None or i in passing)
+    return list(itertools.islice(ids, k))
 
 
-def _ranked(searcher: tantivy.Searcher, query: tantivy.Query, k: int) -> list[tuple[str, float]]:
-    """The best ``k``, read on past the cut until no clip of equal score can be missing."""
-    limit = k + 64
+def _ranked(
+    searcher: tantivy.Searcher, query: tantivy.Query, k: int, passing: Collection[str] | None
+) -> list[tuple[str, float]]:
+    """The best ``k`` among ``passing``, read on until no document of equal score can be missing."""
+    share = 1.0 if passing is None else len(passing) / max(searcher.num_docs, 1)
+    limit = int((k + 64) / min(share, 1.0))
     while True:
         hits = searcher.search(query, limit, count=False).hits
-        if len(hits) < limit or round(hits[-1][0], 6) < round(hits[k - 1][0], 6):
-            break
+        scored = _with_ids(searcher, hits, k if passing is None else len(hits))
+        if passing is not None:
+            scored = [hit for hit in scored if hit[0] in passing]
+        scored.sort(key=lambda hit: (-hit[1], hit[0]))
+        if len(hits) < limit or (len(scored) >= k and round(hits[-1][0], 6) < scored[k - 1][1]):
+            return scored[:k]
         limit *= 4
+
+
+def _with_ids(
+    searcher: tantivy.Searcher, hits: list[tuple[float, tantivy.DocAddress]], k: int
+) -> list[tuple[str, float]]:
+    """The first ``k`` hits and those that equal the last of them, as ``(id, score)``."""
     if len(hits) > k:
         floor = round(hits[k - 1][0], 6)
         hits = [hit for hit in hits if round(hit[0], 6) >= floor]
-    found = [(searcher.doc(address)["id"][0], round(score, 6)) for score, address in hits]
-    found.sort(key=lambda hit: (-hit[1], hit[0]))
-    return found[:k]
+    return [(searcher.doc(address)["id"][0], round(score, 6)) for score, address in hits]
 
 
 def _damaged(error: BaseException) -> IndexStoreError:
