@@ -116,14 +116,47 @@ class FileTables(IndexState):
             for row in rows
         }
 
-    def same_audio(self, audio_hash: str) -> list[tuple[int, KnownFile, str]]:
-        """All clips with that audio: ``(root id, clip, absolute path)``, oldest ordinal first."""
+    def perhaps_gone(self, audio_hash: str, scanned: Sequence[int]) -> list[tuple[int, KnownFile, str, str]]:
+        """Clips with that audio whose files may be gone: missing ones, and those of unscanned roots.
+
+        Args:
+            scanned: Ids of the roots of which the caller knows what is gone.
+
+        Returns:
+            ``(root id, clip, its path, its root's path)``, the oldest clip first.
+        """
+        marks = ",".join("?" * len(scanned))
         rows = self.rows(
             "SELECT c.*, r.path AS root_path FROM clips c JOIN roots r ON r.id = c.root_id "
-            "WHERE c.audio_hash = ? AND r.online ORDER BY c.first_hash, c.ordinal",
-            (audio_hash,),
+            "WHERE c.audio_hash = ? AND r.online AND "
+            f"(c.status = 'missing' OR (c.status = 'ok' AND c.root_id NOT IN ({marks}))) "
+            "ORDER BY c.first_hash, c.ordinal",
+            (audio_hash, *scanned),
         )
-        return [(row["root_id"], _known(row), join_path(row["root_path"], row["rel_path"])) for row in rows]
+        return [
+            (
+                row["root_id"],
+                _known(row),
+                join_path(row["root_path"], row["rel_path"]),
+                decode_path(row["root_path"]),
+            )
+            for row in rows
+        ]
+
+    def is_present(self, root_id: int, rel_path: bytes) -> bool:
+        """Whether a clip that is not missing stands at a path."""
+        sql = "SELECT 1 FROM clips WHERE root_id = ? AND rel_path = ? AND status != 'missing'"
+        return bool(self.value(sql, (root_id, rel_path)))
+
+    def still_at(self, root_id: int, ids: Sequence[str]) -> dict[str, bytes]:
+        """By id, where those of these clips are that are in a root and not missing."""
+        with self.id_table(ids) as table:
+            rows = self.rows(
+                f"SELECT c.id, c.rel_path FROM clips c JOIN {table} t ON t.id = c.id "
+                "WHERE c.root_id = ? AND c.status != 'missing'",
+                (root_id,),
+            )
+        return {row["id"]: row["rel_path"] for row in rows}
 
     def insert_clip(self, root_id: int, rel_path: bytes, state: FileState, reading: Reading) -> str:
         """Adds a clip that was never seen before; gives its id."""

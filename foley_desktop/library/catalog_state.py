@@ -94,7 +94,11 @@ class IndexState(RootTable):
 
     def without_vectors(self) -> frozenset[str]:
         """Ids of the clips that have no sound vector because there is no sound in them."""
-        rows = self.rows("SELECT id FROM clips WHERE silent UNION SELECT clip_id FROM indexed WHERE empty")
+        rows = self.rows(
+            "SELECT id FROM clips WHERE silent UNION SELECT clip_id FROM indexed "
+            "WHERE empty AND index_name IN (?, ?)",
+            SOUND_INDEXES,
+        )
         return frozenset(row[0] for row in rows)
 
     def stale(self, index_name: str) -> dict[str, list[str]]:
@@ -127,6 +131,21 @@ class IndexState(RootTable):
             for table in ("indexed", "orphans"):
                 connection.executemany(
                     f"DELETE FROM {table} WHERE index_name = ? AND version = ? AND clip_id = ?", parameters
+                )
+
+    def is_marked(self, index_name: str) -> bool:
+        """Whether the bookkeeping knows of any entry in the index."""
+        return bool(self.value("SELECT 1 FROM indexed WHERE index_name = ? LIMIT 1", (index_name,)))
+
+    def untidy(self, index_name: str) -> bool:
+        """Whether an index was written to since it was last merged or compacted."""
+        return self.value("SELECT value FROM meta WHERE key = ?", ("untidy " + index_name,)) == "1"
+
+    def set_untidy(self, index_name: str, untidy: bool) -> None:
+        if self.untidy(index_name) != untidy:
+            with self.write() as connection:
+                connection.execute(
+                    "INSERT OR REPLACE INTO meta VALUES (?, ?)", ("untidy " + index_name, str(int(untidy)))
                 )
 
 
