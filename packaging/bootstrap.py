@@ -356,8 +356,8 @@ def become(command: Sequence[str]) -> NoReturn:
 def run(arguments: list[str]) -> NoReturn:
     check_display(os.environ)
     provide(for_tests=False)
-    # -P: a module of the folder one happens to be in must not stand in for one of ours.
-    become([str(PYTHON), "-P", "-m", "foley_desktop", "gui", *arguments])
+    # -I: neither PYTHONPATH nor the folder one happens to be in may stand in for one of our modules.
+    become([str(PYTHON), "-I", "-m", "foley_desktop", "gui", *arguments])
 
 
 def test(arguments: list[str]) -> NoReturn:
