@@ -1,30 +1,35 @@
-"""The models a user can choose from, and the state each of them is in."""
+"""The embedders a user can choose from, and the state each of them is in."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from foley_desktop.errors import FoleyError
 from foley_desktop.index.embedders.registry import describe
 
+READY = "ready"
+
 
 class ModelInfo(NamedTuple):
-    """One model. ``state`` is ``installed`` or ``missing``; ``reason`` says what is missing."""
+    """One embedder. ``state`` is ``ready``, or a short phrase for what is missing."""
 
     name: str
     model_id: str | None
     dim: int | None
-    state: Literal["installed", "missing"]
+    state: str
     size_bytes: int
     licence: str
     description: str
-    reason: str = ""
 
 
-def list_models() -> list[ModelInfo]:
-    """Every model that can be the active embedder, whether it is installed or not."""
-    return [_compact()]
+def list_models(folder: Path) -> list[ModelInfo]:
+    """Every embedder that can be the active one, usable or not.
+
+    Args:
+        folder: Where checkpoints that the user added are kept.
+    """
+    return [_compact(), _hash()]
 
 
 def _compact() -> ModelInfo:
@@ -36,5 +41,11 @@ def _compact() -> ModelInfo:
         size = sum(Path(file).stat().st_size for file in model_files())
         described = describe("compact")
     except FoleyError as error:
-        return ModelInfo("compact", None, None, "missing", 0, licence, text, error.sentence)
-    return ModelInfo("compact", described.model_id, described.dim, "installed", size, licence, text)
+        return ModelInfo("compact", None, None, error.sentence, 0, licence, text)
+    return ModelInfo("compact", described.model_id, described.dim, READY, size, licence, text)
+
+
+def _hash() -> ModelInfo:
+    described = describe("hash")
+    text = "Knows no meaning; for tests and for machines without the model packages."
+    return ModelInfo("hash", described.model_id, described.dim, READY, 0, "GPL-3.0-or-later", text)
