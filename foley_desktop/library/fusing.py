@@ -11,11 +11,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from foley_desktop.index.search import (
     AUDIO,
     KEYWORD,
+    RRF_K,
     SCORE_WEIGHTS,
     SEMANTIC,
     FusedHit,
@@ -34,11 +34,12 @@ class Fusion:
     name: str = "weighted"
     weights: Mapping[str, float] = field(default_factory=lambda: dict(SCORE_WEIGHTS))
 
-    def describe(self) -> dict[str, Any]:
-        """What a report names, so that it can be repeated."""
+    def describe(self) -> str:
+        """What a report names, so that it can be repeated: ``weighted audio=0.2 keyword=0.4 …``."""
         if self.name == "rrf":
-            return {"name": "rrf"}
-        return {"name": self.name, "weights": dict(sorted(self.weights.items()))}
+            return f"rrf k={RRF_K}"
+        weights = (f"{name}={weight:g}" for name, weight in sorted(self.weights.items()))
+        return " ".join([self.name, *weights])
 
     def function(
         self, complete: Complete, best: Mapping[str, float], shares: dict[str, dict[str, float]]

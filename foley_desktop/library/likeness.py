@@ -17,10 +17,10 @@ from foley_desktop.index.embedders.host import Models
 from foley_desktop.index.protocols import Embedder
 from foley_desktop.index.search import vector_search
 from foley_desktop.library.catalog import Catalog
+from foley_desktop.library.derived import EMBED_RATE
 from foley_desktop.library.indexes import Indexes
 from foley_desktop.models import Clip, Filters, Hit, Region, SearchResult
 
-EMBED_RATE = 48_000
 LONGEST_S = 120.0
 """Seconds of a file or region that are listened to when its vector has to be made now."""
 

@@ -1,0 +1,294 @@
+"""The command line over a real library of made-up clips and the hash embedder: what scripts lean on."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+
+from foley_desktop.cli import main
+
+HIT_KEYS = {
+    *("rank", "id", "path", "name", "start_s", "end_s"),
+    *("rrf_score", "clap_score", "bm25_score", "why"),
+}
+SHOW_KEYS = {
+    *("id", "path", "name", "status", "reason", "badges", "duration_s", "frames", "samplerate"),
+    *("channels", "format", "subtype", "title", "description", "category", "tags"),
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Six clips, one of them silent, and three files that are no sound."""
+    root = tmp_path_factory.mktemp("clips")
+    rng = np.random.default_rng(5)
+    for i, name in enumerate(
+        ["animals/dog bark.wav", "animals/dog_growl.flac", "doors/Wooden Door Creak.wav", "rain 5.1.wav"]
+    ):
+        path = root / name
+        path.parent.mkdir(exist_ok=True)
+        rate = 48000 if i % 2 else 44100
+        soundfile.write(path, 0.3 * rng.standard_normal((rate // 2 * (i + 1), 1 + i % 2)), rate)
+    soundfile.write(root / "silence.wav", np.zeros(4800), 48000)
+    soundfile.write(root / "deep thunder.wav", 0.2 * np.sin(np.arange(60000) / 60), 48000, subtype="PCM_24")
+    (root / "empty.wav").write_bytes(b"")
+    (root / "page.wav").write_text("<!doctype html><html><body>not found</body></html>")
+    (root / "notes.txt").write_text("no audio name, ignored")
+    return root
+
+
+@pytest.fixture(scope="module")
+def library(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    data = tmp_path_factory.mktemp("library")
+    assert main(["--library", str(data), "index", str(folder), "--embedder", "hash"]) == 0
+    return data
+
+
+@pytest.fixture
+def run(library: Path, capsys: pytest.CaptureFixture[str]):
+    """Runs a command with ``--json``: exit code, document, stderr."""
+
+    def call(*arguments: str, data: Path = library):
+        capsys.readouterr()
+        code = main(["--library", str(data), *arguments, "--json"])
+        out, err = capsys.readouterr()
+        return code, json.loads(out), err
+
+    return call
+
+
+def test_indexing_counts_and_names_what_it_refuses(folder, tmp_path, run):
+    data = tmp_path / "fresh"
+    code, first, _ = run("index", str(folder), "--embedder", "hash", data=data)
+    assert code == 0
+    assert (first["added"], first["updated"], first["unchanged"], first["missing"]) == (6, 0, 0, 0)
+    reasons = {os.path.basename(entry["path"]): entry["reason"] for entry in first["rejected"]}
+    assert reasons == {"empty.wav": "empty", "page.wav": "not_audio"}
+    code, second, _ = run("index", str(folder), data=data)
+    assert code == 0
+    assert (second["added"], second["updated"], second["unchanged"]) == (0, 0, 6)
+    assert second["rejected"] == first["rejected"]
+
+
+def test_search_answers_in_every_mode(run):
+    for mode in ("hybrid", "keyword", "semantic", "audio"):
+        code, document, _ = run("search", "dog bark", "-k", "3", "--mode", mode)
+        assert code == 0
+        assert document["query"] == "dog bark" and document["mode"] == mode
+        assert 0.0 <= document["answerable"] <= 1.0 and document["took_ms"] > 0.0
+        assert [hit["rank"] for hit in document["hits"]] == list(range(1, len(document["hits"]) + 1))
+        assert all(set(hit) == HIT_KEYS and os.path.isabs(hit["path"]) for hit in document["hits"])
+        assert 1 <= len(document["hits"]) <= 3
+        if mode != "audio":  # hashed sound has no meaning
+            assert document["hits"][0]["name"] == "dog bark.wav"
+
+
+def test_scores_stand_where_they_apply(run):
+    _, keyword, _ = run("search", "dog bark", "--mode", "keyword")
+    assert all(h["bm25_score"] > 0 and h["clap_score"] is None for h in keyword["hits"])
+    _, audio, _ = run("search", "dog bark", "--mode", "audio")
+    assert all(-1 <= h["clap_score"] <= 1 and h["bm25_score"] is None for h in audio["hits"])
+    assert all(h["start_s"] == 0.0 and h["end_s"] > 0 for h in audio["hits"])
+    _, hybrid, _ = run("search", "dog bark", "-k", "6")
+    scores = [h["rrf_score"] for h in hybrid["hits"]]
+    assert scores == sorted(scores, reverse=True) and None not in scores
+    assert hybrid["hits"][0]["why"]["matched"] == {"bark": ["name"], "dog": ["name"]}
+
+
+def test_filters_hold_for_every_ranker(run):
+    _, short, _ = run("search", "dog", "-k", "9", "--where", "duration<0.6")
+    assert {h["name"] for h in short["hits"]} <= {"dog bark.wav", "silence.wav"}
+    _, both, _ = run("search", "door", "-k", "9", "--where", "channels=2", "--where", "rate>=48000")
+    assert {h["name"] for h in both["hits"]} <= {"dog_growl.flac", "rain 5.1.wav"}
+
+
+def test_exclusions_hold_for_every_ranker(run):
+    _, document, _ = run("search", "dog -bark", "-k", "9")
+    names = {h["name"] for h in document["hits"]}
+    assert "dog_growl.flac" in names and "dog bark.wav" not in names
+
+
+def test_similar_never_gives_the_clip_itself_and_takes_files_from_outside(run, folder, tmp_path):
+    code, document, _ = run("similar", "animals/dog bark.wav", "-k", "4")
+    assert code == 0 and len(document["hits"]) == 4
+    assert "dog bark.wav" not in {h["name"] for h in document["hits"]}
+    assert all(h["clap_score"] is not None and h["rrf_score"] is None for h in document["hits"])
+    outside = tmp_path / "outside.wav"
+    outside.write_bytes((folder / "animals/dog bark.wav").read_bytes())
+    _, document, _ = run("similar", str(outside), "-k", "9")
+    assert document["hits"][0]["name"] == "dog bark.wav"
+    assert document["hits"][0]["clap_score"] == pytest.approx(1.0, abs=1e-4)
+    assert len(document["hits"]) == 5  # all but the silent one
+    code, document, _ = run("similar", "deep thunder.wav", "--start", "0.2", "--end", "0.9")
+    assert code == 0 and document["hits"]
+
+
+def test_similar_to_silence_says_so(run):
+    code, document, err = run("similar", "silence.wav")
+    assert code == 1 and "silent" in document["error"] and "Traceback" not in err
+
+
+@pytest.fixture
+def golden(tmp_path: Path) -> Path:
+    document = {
+        "queries": [
+            {"id": "q1", "text": "dog bark", "kind": "literal"},
+            {"id": "q2", "text": "creaking door"},
+            {"id": "q3", "text": "bagpipes", "kind": "none"},
+        ],
+        "qrels": {
+            "q1": {"animals/dog bark.wav": 2, "animals/dog_growl.flac": 1},
+            "q2": {"doors/Wooden Door Creak.wav": 2, "doors/not here.wav": 1},
+            "q3": {},
+        },
+    }
+    path = tmp_path / "golden.json"
+    path.write_text(json.dumps(document))
+    return path
+
+
+def test_evaluate_reports_saves_compares_and_writes_trec(run, golden, tmp_path):
+    baseline, trec = tmp_path / "base.json", tmp_path / "trec"
+    code, document, _ = run(
+        "evaluate", str(golden), "--mode", "keyword", "--save", str(baseline), "--trec", str(trec)
+    )
+    assert code == 0
+    report = document["report"]
+    assert set(report) == {"k", "mean", "per_query", "ranks"} and report["k"] == 10
+    assert set(report["per_query"]) == {"q1", "q2"}
+    assert report["per_query"]["q1"]["ndcg@10"] == pytest.approx(1.0)
+    assert report["per_query"]["q2"]["recall@10"] == pytest.approx(0.5)
+    assert report["ranks"] == {"q1": 1, "q2": 1}
+    assert document["unanswerable"] == ["q3"]
+    assert document["unknown_clips"] == ["doors/not here.wav"]
+    assert (trec / "qrels.txt").read_text().count("\n") == 4
+    assert (trec / "run.txt").read_text().startswith("q1 Q0 ")
+    code, _, err = run("evaluate", str(golden), "--mode", "keyword", "--baseline", str(baseline))
+    assert code == 0 and "ndcg@10" in err
+    code, document, _ = run("evaluate", str(golden), "--mode", "semantic", "--baseline", str(baseline))
+    assert code == 1 and "keyword" in document["error"]
+
+
+def test_evaluate_fails_below_the_floor_of_its_baseline(run, golden, tmp_path):
+    baseline = tmp_path / "base.json"
+    run("evaluate", str(golden), "--mode", "audio", "--save", str(baseline))
+    document = json.loads(baseline.read_text())
+    document["report"]["mean"]["ndcg@10"] = 1.0
+    for values in document["report"]["per_query"].values():
+        values["ndcg@10"] = 1.0
+    baseline.write_text(json.dumps(document))
+    code, _, err = run("evaluate", str(golden), "--mode", "audio", "--baseline", str(baseline))
+    assert code == 1 and "worse" in err
+
+
+def test_metrics_at_another_cut(run, golden):
+    _, document, _ = run("evaluate", str(golden), "--mode", "keyword", "-k", "3")
+    assert set(document["report"]["mean"]) == {"ndcg@3", "recall@3", "map@3", "mrr@3"}
+
+
+def test_show_names_every_field_and_refused_files(run, folder):
+    code, document, _ = run("show", str(folder / "deep thunder.wav"))
+    assert code == 0 and set(document) >= SHOW_KEYS
+    assert (document["frames"], document["samplerate"], document["channels"]) == (60000, 48000, 1)
+    assert document["duration_s"] == pytest.approx(1.25) and document["subtype"] == "PCM_24"
+    assert run("show", document["id"])[1]["path"] == document["path"]
+    code, document, _ = run("show", "page.wav")
+    assert code == 0 and (document["status"], document["reason"]) == ("rejected", "not_audio")
+    code, document, err = run("show", "nowhere.wav")
+    assert code == 1 and document["error"] and "Traceback" not in err
+
+
+def test_export_without_options_is_the_source_bit_for_bit(run, folder, tmp_path):
+    out = tmp_path / "out.wav"
+    code, document, _ = run("export", "deep thunder.wav", str(out))
+    assert code == 0 and document["frames"] == 60000
+    mine, _ = soundfile.read(out, dtype="int32")
+    theirs, _ = soundfile.read(folder / "deep thunder.wav", dtype="int32")
+    assert np.array_equal(mine, theirs) and soundfile.info(out).subtype == "PCM_24"
+    code, document, _ = run(
+        "export", "deep thunder.wav", str(tmp_path / "p.wav"), "--start", "0.25", "--end", "0.5"
+    )
+    assert code == 0 and document["frames"] == 12000
+
+
+def test_doctor_finds_and_mends_a_lost_index(folder, tmp_path, run):
+    data = tmp_path / "sick"
+    run("index", str(folder), "--embedder", "hash", data=data)
+    _, before, _ = run("search", "dog", data=data)
+    assert run("doctor", data=data)[1] == {
+        "ok": True,
+        "repaired": [],
+        "warnings": [*run("doctor", data=data)[1]["warnings"]],
+    }
+    for part in (data / "keywords").rglob("*"):
+        if part.is_file():
+            part.unlink()
+    code, document, _ = run("doctor", data=data)
+    assert code == 0 and document["ok"] and document["repaired"]
+    _, after, _ = run("search", "dog", data=data)
+    assert [(h["id"], h["rrf_score"]) for h in after["hits"]] == [
+        (h["id"], h["rrf_score"]) for h in before["hits"]
+    ]
+    code, document, _ = run("doctor", "--rebuild", data=data)
+    assert code == 0 and document["ok"]
+    _, after, _ = run("search", "dog", data=data)
+    assert [(h["id"], h["rrf_score"]) for h in after["hits"]] == [
+        (h["id"], h["rrf_score"]) for h in before["hits"]
+    ]
+
+
+def test_models_lists_the_embedders_and_the_active_one(run):
+    code, document, _ = run("models")
+    assert code == 0 and document["active"] == "hash"
+    assert {"compact", "clap", "hash"} <= {model["name"] for model in document["models"]}
+    assert all({"name", "model_id", "state"} <= set(model) for model in document["models"])
+    code, document, _ = run("models", "use", "nonesuch")
+    assert code == 1 and "nonesuch" in document["error"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["search"],
+        ["search", "x", "--mode", "loud"],
+        ["search", "x", "-k", "0"],
+        ["search", "x", "--where", "loudness>3"],
+        ["search", "x", "--where", "duration<short"],
+        ["frobnicate"],
+        ["export", "x", "y", "--depth", "12"],
+    ],
+)
+def test_wrong_usage_exits_2(library, arguments, capsys):
+    try:
+        code = main(["--library", str(library), *arguments])
+    except SystemExit as stop:
+        code = stop.code
+    assert code == 2
+    assert capsys.readouterr().err.strip()
+
+
+def test_a_missing_folder_is_one_sentence(library, capsys):
+    assert main(["--library", str(library), "index", "/no/such/folder"]) == 1
+    err = capsys.readouterr().err
+    assert "/no/such/folder" in err and "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    "query", ["", "   ", "(" * 10000, '"door', "-", "\0", "🚪", "x" * 1_000_000, "audio:(", "爆炸"]
+)
+def test_no_query_is_an_error(library, query, capsys):
+    assert main(["--library", str(library), "search", query, "--json"]) == 0
+    json.loads(capsys.readouterr().out)
+
+
+def test_only_json_on_stdout_and_the_module_starts(library):
+    command = [sys.executable, "-m", "foley_desktop", "--library", str(library), "--json", "search", "dog"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    assert json.loads(done.stdout)["hits"][0]["name"].startswith("dog")
