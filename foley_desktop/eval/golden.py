@@ -2,8 +2,9 @@
 
 A golden file is ``{"queries": [{"id", "text"} ...], "qrels": {query id: {clip: grade}}}``, where a
 clip is an id or a path relative to a root and a grade is 0 (wrong), 1 (acceptable) or 2 (ideal).
-``name`` of the file and ``kind`` of a query are read if they are texts; further keys are ignored. A
-measure is only as good as its judgements, so a damaged file is refused as a whole with one sentence.
+``name`` and ``set_id`` of the file and ``kind`` of a query are read if they are texts; further keys are
+ignored. A measure is only as good as its judgements, so a damaged file is refused as a whole with one
+sentence.
 """
 
 from __future__ import annotations
@@ -33,11 +34,16 @@ class GoldenQuery:
 
 @dataclass(frozen=True, slots=True)
 class GoldenSet:
-    """Queries in the order of the file, and ``{query id: {clip: grade}}`` with clips as written there."""
+    """Queries in the order of the file, and ``{query id: {clip: grade}}`` with clips as written there.
+
+    ``set_id`` stays with a set that grows, through new queries, grades and names; it is empty for a set
+    that has no history, which is then known by its content alone (:func:`golden_hash`).
+    """
 
     name: str
     queries: tuple[GoldenQuery, ...] = ()
     qrels: dict[str, dict[str, int]] = field(default_factory=dict)
+    set_id: str = ""
 
     @property
     def texts(self) -> dict[str, str]:
@@ -84,8 +90,12 @@ def parse_golden(document: Any, *, name: str = "golden set") -> GoldenSet:
         raise GoldenSetError("The golden file lacks the qrels.")
     queries = _parse_queries(document["queries"])
     qrels = _parse_qrels(document["qrels"], {query.id for query in queries})
-    stated = document.get("name")
-    return GoldenSet(stated if isinstance(stated, str) and stated.strip() else name, queries, qrels)
+    return GoldenSet(_stated(document, "name") or name, queries, qrels, _stated(document, "set_id"))
+
+
+def _stated(document: dict[str, Any], key: str) -> str:
+    value = document.get(key)
+    return value if isinstance(value, str) and value.strip() else ""
 
 
 def _kind_of(value: Any) -> str:
@@ -179,11 +189,12 @@ def golden_document(golden: GoldenSet) -> dict[str, Any]:
         if query.kind:
             entry["kind"] = query.kind
         queries.append(entry)
-    return {
+    document = {
         "name": golden.name,
         "queries": queries,
         "qrels": {query: dict(row) for query, row in golden.qrels.items()},
     }
+    return document | {"set_id": golden.set_id} if golden.set_id else document
 
 
 def dump_golden(golden: GoldenSet, path: str | os.PathLike[str]) -> None:
