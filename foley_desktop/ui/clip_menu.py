@@ -1,0 +1,100 @@
+"""What can be done with the selected sounds: the context menu, ratings, copying, revealing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QObject, QPoint, Qt, Signal
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QMenu, QWidget
+
+from foley_desktop.models import Clip
+from foley_desktop.ui import platform, text
+from foley_desktop.ui.deck import Deck
+from foley_desktop.ui.drag import files_mime
+from foley_desktop.ui.library_actions import LibraryActions
+from foley_desktop.ui.messages import Messages
+from foley_desktop.ui.results_panel import ResultsPanel
+
+
+class ClipActions(QObject):
+    """Acts on the selection of the results, or on the clip in the deck when nothing is selected."""
+
+    similar_wanted = Signal(object)
+
+    def __init__(
+        self, results: ResultsPanel, deck: Deck, library: LibraryActions, messages: Messages, parent: QWidget
+    ) -> None:
+        super().__init__(parent)
+        self._results = results
+        self._deck = deck
+        self._library = library
+        self._messages = messages
+        self._parent = parent
+
+    def clips(self) -> list[Clip]:
+        """The sounds that are meant now."""
+        selected = self._results.view.selected_clips()
+        return selected or ([self._deck.clip] if self._deck.clip is not None else [])
+
+    def rate(self, rating: int, clips: Sequence[Clip] | None = None) -> None:
+        """Gives 0 to 5 stars: shown at once, taken back if it cannot be written."""
+        chosen = [clip for clip in (clips or self.clips()) if clip.id]
+        if chosen:
+            self._library.rate(chosen, rating, lambda: self._restore(chosen))
+            self._show(chosen, rating=rating)
+
+    def favour(self, clips: Sequence[Clip] | None = None) -> None:
+        """Makes all of them favourites, or none when all of them are."""
+        chosen = [clip for clip in (clips or self.clips()) if clip.id]
+        if chosen:
+            favourite = not all(clip.favourite for clip in chosen)
+            self._library.favour(chosen, favourite, lambda: self._restore(chosen))
+            self._show(chosen, favourite=favourite)
+
+    def _show(self, clips: Sequence[Clip], **changes: object) -> None:
+        model = self._results.model
+        model.change_clips([clip.id for clip in clips], **changes)
+        for clip in clips:
+            row = model.row_of(clip.id)
+            now = model.clip_at(row) if row is not None else None
+            if now is not None:
+                self._deck.update_clip(now)
+
+    def _restore(self, clips: Sequence[Clip]) -> None:
+        for clip in clips:
+            self._results.model.change_clips([clip.id], rating=clip.rating, favourite=clip.favourite)
+
+    def copy_files(self) -> None:
+        """Puts the files on the clipboard, for editors that take no drags."""
+        clips = self.clips()
+        if clips:
+            QGuiApplication.clipboard().setMimeData(files_mime([clip.path for clip in clips]))
+            self._messages.say(f"{text.plural(len(clips), 'file')} copied: paste into an editor or a folder.")
+
+    def copy_paths(self) -> None:
+        lines = [clip.path.encode("utf-8", "replace").decode() for clip in self.clips()]
+        QGuiApplication.clipboard().setText("\n".join(lines))
+
+    def reveal(self, path: str) -> None:
+        """Shows a file or folder in the file manager."""
+        if not platform.reveal(path):
+            self._messages.say("No file manager answered.")
+
+    def show_menu(self, clips: list[Clip], position: QPoint) -> None:
+        """The context menu of the results."""
+        menu = QMenu(self._parent)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.addAction("Play from the start\tEnter", self._deck.playback.play_from_start)
+        menu.addAction("Find similar\tS", lambda: self.similar_wanted.emit(clips[0]))
+        menu.addSeparator()
+        label = "No favourite any more\tF" if all(c.favourite for c in clips) else "Favourite\tF"
+        menu.addAction(label, lambda: self.favour(clips))
+        rating = menu.addMenu("Rating")
+        for stars in range(6):
+            rating.addAction(f"{'★' * stars or 'No stars'}\t{stars}", lambda n=stars: self.rate(n, clips))
+        menu.addSeparator()
+        menu.addAction("Copy files\tCtrl+C", self.copy_files)
+        menu.addAction("Copy paths", self.copy_paths)
+        menu.addAction("Show in file manager", lambda: self.reveal(clips[0].path))
+        menu.popup(position)

@@ -1,0 +1,165 @@
+"""The player as the window sees it: one clip in hand, and signals for what is heard of it.
+
+The player itself never blocks and knows no Qt; this object asks it, while something sounds, thirty
+times a second where it is, and turns changes into signals. The player may come later than the window
+(asking for devices takes a moment): what was to be played by then is played when it comes.
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from foley_desktop.audio.player import Player
+from foley_desktop.errors import FoleyError
+from foley_desktop.models import Clip, Region
+
+TICK_MS = 33
+LONG_S = 30.0
+"""From this length on an audition starts at the moment that fits the search."""
+
+
+class Playback(QObject):
+    """Plays the clip in hand, its region, or from a point of it."""
+
+    state_changed = Signal(str)
+    moved = Signal(float)
+    failed = Signal(object)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._player: Player | None = None
+        self._wish: float | None = None
+        self._gain_db = 0.0
+        self.clip: Clip | None = None
+        self.region: Region | None = None
+        self.loop = False
+        self._state = "stopped"
+        self._told_error: FoleyError | None = None
+        self._timer = QTimer(self)
+        self._timer.setInterval(TICK_MS)
+        self._timer.timeout.connect(self._tick)
+
+    def take_player(self, player: Player) -> None:
+        """From now on there is something to play on."""
+        self._player = player
+        player.set_gain_db(self._gain_db)
+        if self._wish is not None:
+            self._play(self._wish)
+
+    @property
+    def player(self) -> Player | None:
+        return self._player
+
+    @property
+    def state(self) -> str:
+        return self._state
+
+    @property
+    def position_s(self) -> float:
+        return self._player.position_s if self._player else 0.0
+
+    def take(self, clip: Clip | None) -> None:
+        """Takes a clip in hand; what sounded of another one stops."""
+        same = clip is not None and self.clip is not None and clip.id == self.clip.id
+        if not same:
+            self.stop()
+            self.region = None
+        self.clip = clip
+
+    def audition(self, clip: Clip, best_s: float | None = None) -> None:
+        """Takes ``clip`` in hand and plays it, a long one from its best moment."""
+        self.clip = clip
+        self.region = None
+        long = (clip.duration_s or 0.0) >= LONG_S
+        self._play(best_s if best_s is not None and long else 0.0)
+
+    def set_region(self, region: Region | None) -> None:
+        """What is selected is what is played from now on."""
+        self.region = region
+        if region is not None and self._state == "playing" and self.loop:
+            self.play_from_start()
+
+    def play_from_start(self) -> None:
+        self._play(self.region.start_s if self.region else 0.0)
+
+    def play_from(self, seconds: float) -> None:
+        self._play(seconds)
+
+    def toggle(self) -> None:
+        """Pauses what plays, goes on with what is paused, else plays from the start."""
+        if self._state == "playing" and self._player:
+            self._player.pause()
+            self._enter("paused")
+        elif self._state == "paused" and self._player:
+            self._player.resume()
+            self._enter("playing")
+        else:
+            self.play_from_start()
+
+    def stop(self) -> None:
+        self._wish = None
+        if self._player is not None and self._state != "stopped":
+            self._player.stop()
+        self._enter("stopped")
+
+    def nudge(self, seconds: float) -> None:
+        """Moves by some seconds within the clip, also while paused."""
+        if self.clip is None or self._player is None or self._state == "stopped":
+            return
+        end = max(0.0, (self.clip.duration_s or 0.0) - 0.01)
+        target = min(max(0.0, self._player.position_s + seconds), end)
+        self._player.seek(target)
+        self.moved.emit(target)
+
+    def set_loop(self, loop: bool) -> None:
+        """Loops the clip or its region, also what plays already."""
+        self.loop = loop
+        if self._player is not None:
+            self._player.set_loop(loop)
+
+    def set_gain_db(self, gain_db: float) -> None:
+        self._gain_db = gain_db
+        if self._player is not None:
+            self._player.set_gain_db(gain_db)
+
+    def _play(self, start_s: float) -> None:
+        if self.clip is None or self.clip.status != "ok":
+            return
+        if self._player is None:
+            self._wish = start_s
+            return
+        self._wish = None
+        region = self.region
+        inside = region is not None and region.start_s <= start_s < region.end_s
+        end_s = region.end_s if region is not None and inside else None
+        if self.loop and region is not None and inside:
+            start_s = region.start_s
+        loop_whole = self.loop and not inside
+        self._player.play(self.clip.path, start_s=0.0 if loop_whole else start_s, end_s=end_s, loop=self.loop)
+        if loop_whole and start_s > 0:
+            self._player.seek(start_s)
+        self._told_error = None
+        self._enter("playing")
+        self.moved.emit(start_s)
+
+    def _enter(self, state: str) -> None:
+        if state == "playing":
+            self._timer.start()
+        else:
+            self._timer.stop()
+        if state != self._state:
+            self._state = state
+            self.state_changed.emit(state)
+
+    def _tick(self) -> None:
+        if self._player is None:
+            return
+        error = self._player.error
+        if error is not None and error is not self._told_error:
+            self._told_error = error
+            self.failed.emit(error)
+        state = self._player.state
+        if state == "playing":
+            self.moved.emit(self._player.position_s)
+        else:
+            self._enter(state)

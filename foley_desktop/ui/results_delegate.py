@@ -1,0 +1,131 @@
+"""How the cells of the results table are painted: stars and heart, score bars, the playing row.
+
+Painted as plain text by hand: Qt never gets a chance to read a tag as markup.
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QPointF, QRect, QRectF, Qt
+from PySide6.QtGui import QFontMetrics, QPainter
+from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
+
+from foley_desktop.ui import icons, text, theme
+from foley_desktop.ui.results_model import COLUMNS, ROW_ROLE
+from foley_desktop.workers.jobs import Row
+
+_HEART_WIDTH = 20
+_STAR_STEP = 13
+_PADDING = 6
+_QUIET = frozenset({"category", "rate", "channels", "depth", "format", "folder"})
+
+
+def rating_at(cell: QRect, position: QPoint) -> int | None:
+    """What lies under the pointer in a rating cell: 0 the heart, 1 to 5 a star, None nothing."""
+    x = position.x() - cell.left() - _PADDING
+    if 0 <= x < _HEART_WIDTH:
+        return 0
+    star = (x - _HEART_WIDTH) // _STAR_STEP + 1
+    return star if 1 <= star <= 5 else None
+
+
+class ResultsDelegate(QStyledItemDelegate):
+    """Paints one cell; see the module."""
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        row = index.data(ROW_ROLE)
+        if not isinstance(row, Row):
+            return
+        column = COLUMNS[index.column()]
+        selected = bool(option.state & QStyle.StateFlag.State_Selected)
+        playing = row.clip.id == index.model().playing_id and bool(row.clip.id)
+        painter.save()
+        painter.setClipRect(option.rect)
+        if selected:
+            active = bool(option.state & QStyle.StateFlag.State_Active)
+            painter.fillRect(option.rect, theme.colour("selection" if active else "selection_idle"))
+        elif option.features & QStyleOptionViewItem.ViewItemFeature.Alternate:
+            painter.fillRect(option.rect, theme.colour("stripe"))
+        if column.name == "rating":
+            _paint_rating(painter, option.rect, row, playing)
+        elif column.name == "score":
+            self._paint_score(painter, option, row, index.model().top_score)
+        else:
+            self._paint_words(painter, option, index, column.name, row, playing, selected)
+        painter.restore()
+
+    def _paint_words(
+        self,
+        painter: QPainter,
+        option: QStyleOptionViewItem,
+        index: QModelIndex | QPersistentModelIndex,
+        name: str,
+        row: Row,
+        playing: bool,
+        selected: bool,
+    ) -> None:
+        area = option.rect.adjusted(_PADDING, 0, -_PADDING, 0)
+        font = theme.digits_font(option.font)
+        shade = "dim" if name in _QUIET or (name == "description" and not selected) else "text"
+        if name == "name":
+            if playing:
+                shade = "accent"
+            if row.clip.badges:
+                mark = QRectF(area.right() - 13, area.center().y() - 6, 13, 13)
+                icons.paint(painter, "warning", mark, theme.colour("amber"))
+                area.setRight(area.right() - 18)
+        if row.clip.status != "ok":
+            shade = "faint"
+            font.setItalic(True)
+        painter.setFont(font)
+        painter.setPen(theme.colour(shade))
+        side = Qt.AlignmentFlag.AlignRight if COLUMNS[index.column()].numeric else Qt.AlignmentFlag.AlignLeft
+        words = index.data(Qt.ItemDataRole.DisplayRole) or ""
+        elided = QFontMetrics(font).elidedText(words, Qt.TextElideMode.ElideRight, area.width())
+        painter.drawText(area, side | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine, elided)
+
+    def _paint_score(
+        self, painter: QPainter, option: QStyleOptionViewItem, row: Row, top_score: float
+    ) -> None:
+        score = text.best_score(row.hit)
+        if score is None:
+            return
+        area = option.rect.adjusted(_PADDING, 0, -_PADDING, 0)
+        painter.setFont(theme.digits_font(option.font))
+        painter.setPen(theme.colour("dim"))
+        painter.drawText(area, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, f"{score:.3f}")
+        bar = QRectF(area.left(), area.center().y() - 2, area.width() - 44, 5)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(theme.colour("line"))
+        painter.drawRoundedRect(bar, 2.5, 2.5)
+        parts = text.shares(row.hit) or {"semantic": 1.0}
+        filled = bar.width() * min(1.0, max(0.0, score / top_score))
+        x = bar.left()
+        for ranker, share in parts.items():
+            width = filled * share
+            painter.fillRect(QRectF(x, bar.top(), width, bar.height()), theme.ranker_colour(ranker))
+            x += width
+
+
+def _paint_rating(painter: QPainter, cell: QRect, row: Row, playing: bool) -> None:
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(Qt.PenStyle.NoPen)
+    middle = cell.center().y() + 0.5
+    left = cell.left() + _PADDING
+    heart = QRectF(left + 1, middle - 5, 11, 10)
+    if playing:
+        icons.paint(painter, "play", QRectF(left - 1, middle - 7, 14, 14), theme.colour("accent"))
+    elif row.clip.favourite:
+        painter.fillPath(icons.heart_path(heart), theme.colour("red"))
+    else:
+        painter.strokePath(icons.heart_path(heart), theme.colour("edge"))
+    for star in range(5):
+        centre = QPointF(left + _HEART_WIDTH + _STAR_STEP * (star + 0.5) - 1, middle)
+        filled = star < row.clip.rating
+        if filled:
+            painter.fillPath(icons.star_path(centre, 5.6), theme.colour("amber"))
+        else:
+            painter.setBrush(theme.colour("edge"))
+            painter.drawEllipse(centre, 1.2, 1.2)

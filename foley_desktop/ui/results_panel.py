@@ -1,0 +1,150 @@
+"""The middle of the window: how many results there are, what waits, what is to be known, the table."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from foley_desktop.library.service import LibraryService
+from foley_desktop.ui import banner, buttons, text, theme
+from foley_desktop.ui.results_model import COLUMNS, ResultsModel
+from foley_desktop.ui.results_view import ResultsView
+from foley_desktop.ui.search_controller import SearchController
+from foley_desktop.workers.jobs import Found, Request
+from foley_desktop.workers.runner import Runner
+
+UNANSWERABLE = 0.25
+"""Below this the library most likely holds no answer."""
+NOTHING_FITS = "Nothing fits well: these are only the nearest sounds there are."
+
+
+class ResultsPanel(QWidget):
+    """Table, header line and notices around one :class:`SearchController`."""
+
+    def __init__(self, service: LibraryService, runner: Runner, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.model = ResultsModel()
+        self.view = ResultsView(self.model)
+        self.search = SearchController(service, runner, self.model, lambda: self.view.is_entered)
+        self._kept: tuple[list[str], str] = ([], "")
+        self._enters = False
+        self._count = buttons.words("", "dim")
+        self._took = buttons.words("", "faint")
+        self.new_chip = buttons.push(
+            "", "Show what has been found since", self.search.show_waiting, "chip-new"
+        )
+        self.new_chip.setObjectName("new_results")
+        self.new_chip.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.new_chip.hide()
+        self.notice = banner.notice_line()
+        self._lay_out()
+        self._connect()
+
+    def _lay_out(self) -> None:
+        head = QWidget()
+        theme.mark(head, "panel")
+        head.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        head.setFixedHeight(32)
+        line = QHBoxLayout(head)
+        line.setContentsMargins(12, 0, 12, 0)
+        line.setSpacing(10)
+        line.addWidget(self._count)
+        line.addWidget(self._took)
+        line.addWidget(self.new_chip)
+        line.addStretch(1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(head)
+        column.addWidget(self.notice)
+        column.addWidget(self.view, 1)
+
+    def _connect(self) -> None:
+        self.model.modelAboutToBeReset.connect(self._keep_selection)
+        self.search.asked.connect(self._on_asked)
+        self.search.request_changed.connect(self._on_typed_again)
+        self.search.listed.connect(self._on_listed)
+        self.search.noticed.connect(self._say_notices)
+        self.search.waiting_changed.connect(self._on_waiting)
+
+    def _keep_selection(self) -> None:
+        current = self.view.current_clip()
+        self._kept = ([clip.id for clip in self.view.selected_clips()], current.id if current else "")
+
+    def enter(self) -> None:
+        """Brings the selection into the results of what is typed now, as soon as they are there."""
+        self.search.finish_typing()
+        if self.search.is_answered:
+            self.view.enter()
+        else:
+            self._enters = True
+
+    def _on_typed_again(self, request: Request) -> None:
+        if request.typing:
+            self._enters = False
+
+    def _on_asked(self) -> None:
+        self._took.setText("searching …" if self.search.request.kind != "list" else "")
+
+    def _on_listed(self, found: Found) -> None:
+        if self.search.keeps_selection and self._kept[0]:
+            self.view.select_ids(*self._kept)
+            self.view.scrollTo(self.view.currentIndex())
+        else:
+            self.view.scrollToTop()
+        self._show_sorting(found)
+        self._say_count(found)
+        self._say_notices(found)
+        self.view.set_empty_words(*_empty_words(found))
+        if self._enters:
+            self._enters = False
+            self.view.enter()
+
+    def _show_sorting(self, found: Found) -> None:
+        """Puts the header's arrow where the order of the rows really comes from."""
+        column, descending = -1, False
+        if self.model.sorting is not None:
+            column, descending = self.model.sorting
+        elif found.request.kind == "list" and (found.request.order_by, found.request.descending) != (
+            "name",
+            False,
+        ):
+            names = [c.order_by for c in COLUMNS]
+            column, descending = names.index(found.request.order_by), found.request.descending
+        header = self.view.horizontalHeader()
+        blocked = header.blockSignals(True)
+        header.setSortIndicator(
+            column, Qt.SortOrder.DescendingOrder if descending else Qt.SortOrder.AscendingOrder
+        )
+        header.blockSignals(blocked)
+        header.viewport().update()
+
+    def _say_count(self, found: Found) -> None:
+        more = "+" if found.more else ""
+        noun = "sound" if found.request.kind == "list" else "result"
+        count = len(found.rows)
+        self._count.setText(f"{text.count(count)}{more} {noun if count == 1 else noun + 's'}")
+
+    def _say_notices(self, found: Found) -> None:
+        self._took.setText("" if found.request.kind == "list" else f"{found.took_ms:.0f} ms")
+        sentences = list(found.notices)
+        if found.request.kind == "text" and found.complete and found.rows and found.answerable < UNANSWERABLE:
+            sentences.append(NOTHING_FITS)
+        self.notice.say("  ".join(sentences))
+
+    def _on_waiting(self, number: int) -> None:
+        self.new_chip.setVisible(number != 0)
+        self.new_chip.setText(f"{number} new" if number > 0 else "Better order")
+
+
+def _empty_words(found: Found) -> tuple[str, str]:
+    request = found.request
+    if request.kind == "text":
+        advice = "Try fewer or other words"
+        advice += ", or remove a filter above." if request.filters else ", or search by Sound or Meaning."
+        return f"Nothing found for “{text.shown(request.text.strip(), 60)}”", advice
+    if request.kind == "similar":
+        return "No other sounds to compare with", "Add more folders, or remove a filter."
+    if request.filters:
+        return "No sound passes these filters", "Remove a filter above to see more."
+    return "No sounds yet", "Add a folder with the button at the top of the sidebar, or drop one here."

@@ -1,0 +1,241 @@
+"""What is asked and what is listed: debounce, newest question wins, and results that keep still.
+
+The rules: an answer to an older question is never shown. A new question replaces the list. A later
+answer to the *same* question (the models are ready now, a folder has been indexed) replaces it only
+while the user's selection is not in the results; once it is, rows never move or vanish, and the later
+answer waits until the user asks for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from foley_desktop.errors import FoleyError
+from foley_desktop.library.service import LibraryService
+from foley_desktop.models import Clip, Filters, Mode, Region
+from foley_desktop.ui.results_model import ResultsModel
+from foley_desktop.workers import jobs
+from foley_desktop.workers.jobs import Found, Request
+from foley_desktop.workers.runner import Runner
+
+DEBOUNCE_MS = 120
+SETTLE_MS = 700
+"""After this long without a key the last word counts as finished."""
+
+
+class SearchController(QObject):
+    """Turns what the user wants into requests, and answers into rows of ``model``."""
+
+    asked = Signal()
+    """A question is on its way."""
+    request_changed = Signal(object)
+    """What is asked for now, or again after a question failed."""
+    listed = Signal(object)
+    """A Found is in the table now."""
+    noticed = Signal(object)
+    """A Found whose rows wait has something to say about those that are listed."""
+    waiting_changed = Signal(int)
+    """So many new results wait; 0 for none, -1 when only their order changed."""
+    failed = Signal(object)
+
+    def __init__(
+        self, service: LibraryService, runner: Runner, model: ResultsModel, is_entered: Callable[[], bool]
+    ) -> None:
+        super().__init__()
+        self._service = service
+        self._runner = runner
+        self._model = model
+        self._is_entered = is_entered
+        self._request = Request()
+        self._words_before = Request()
+        self.found: Found | None = None
+        self.keeps_selection = False
+        """Whether what is being listed is the same list in another order."""
+        self._late: Found | None = None
+        self._debounce = self._timer(DEBOUNCE_MS, self._ask)
+        self._settle = self._timer(SETTLE_MS, self._ask_settled)
+        model.page_wanted.connect(self._fetch_page)
+        model.order_wanted.connect(self.set_order)
+
+    def _timer(self, interval_ms: int, call: Callable[[], None]) -> QTimer:
+        timer = QTimer(self)
+        timer.setSingleShot(True)
+        timer.setInterval(interval_ms)
+        timer.timeout.connect(call)
+        return timer
+
+    @property
+    def request(self) -> Request:
+        return self._request
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether the table shows the answer to what is asked now."""
+        return self.found is not None and self.found.request.subject == self._request.subject
+
+    def finish_typing(self) -> None:
+        """The user moves into the results: what is listed for these words stays."""
+        if self.is_answered:
+            self._debounce.stop()
+        elif self._debounce.isActive():
+            self.submit()
+
+    # --- questions
+
+    def type(self, text: str) -> None:
+        """The text in the box changed: ask once the typing pauses."""
+        self._request = replace(
+            self._request, text=text, similar_to="", similar_name="", region=None, typing=True
+        )
+        self._settle.stop()
+        self._debounce.start()
+
+    def submit(self) -> None:
+        """Ask at once: the text is finished."""
+        self._request = replace(self._request, typing=False)
+        self._ask()
+
+    def set_mode(self, mode: Mode) -> None:
+        self._request = replace(self._request, mode=mode)
+        self._ask()
+
+    def set_filters(self, filters: Filters) -> None:
+        self._request = replace(self._request, filters=filters)
+        self._ask()
+
+    def set_order(self, order_by: str, descending: bool) -> None:
+        """Another order of the unsearched list."""
+        self._request = replace(self._request, order_by=order_by, descending=descending)
+        self._ask()
+
+    def find_similar(self, clip: Clip, region: Region | None) -> None:
+        if self._request.kind != "similar":
+            self._words_before = self._request
+        self._request = replace(
+            self._request,
+            similar_to=clip.id or clip.path,
+            similar_name=clip.name,
+            region=region,
+            typing=False,
+        )
+        self._ask()
+
+    def leave_similar(self) -> None:
+        """Back to the words that were searched before."""
+        self._request = replace(
+            self._words_before, filters=self._request.filters, mode=self._request.mode, typing=False
+        )
+        self._ask()
+
+    def refresh(self) -> None:
+        """The same question again, because the library or the models have changed."""
+        if not self._debounce.isActive():
+            self._ask()
+
+    def stop(self) -> None:
+        self._debounce.stop()
+        self._settle.stop()
+
+    def _ask(self) -> None:
+        self._debounce.stop()
+        request, service, limit = self._request, self._service, self._limit()
+        if request.kind == "text" and request.typing:
+            self._settle.start()
+        self.request_changed.emit(request)
+        self.asked.emit()
+        self._runner.search.submit(
+            lambda: jobs.find(service, request, limit),
+            self._take,
+            self._fail,
+            key="search",
+            what="The search",
+        )
+
+    def _ask_settled(self) -> None:
+        """The last word is finished. In the results already, the user keeps what is listed."""
+        if self._request.typing and not self._is_entered():
+            self._request = replace(self._request, typing=False)
+            self._ask()
+
+    def _limit(self) -> int:
+        settings = self._service.settings
+        if self._request.kind == "similar":
+            return settings.similar_k
+        if self._request.kind == "text":
+            return settings.results_k
+        same = self.found is not None and self.found.request.subject == self._request.subject
+        return max(jobs.PAGE, self._model.rowCount()) if same else jobs.PAGE
+
+    # --- answers
+
+    def _take(self, found: Found) -> None:
+        if found.request.subject != self._request.subject:
+            return
+        same = self.found is not None and self.found.request.subject == found.request.subject
+        if not (same and self._is_entered()):
+            self._list(found, keep_sort=same)
+            return
+        self._hold_back(found)
+
+    def _hold_back(self, found: Found) -> None:
+        assert self.found is not None
+        listed, fresh = self._model.arrival_ids(), [row.clip.id for row in found.rows]
+        new = len(set(fresh).difference(listed))
+        same_rows = listed == fresh
+        self._model.refresh_rows(found.rows)
+        self.found = replace(found, rows=self.found.rows, more=self.found.more)
+        self.noticed.emit(self.found)
+        self._late = None if same_rows else found
+        self.waiting_changed.emit(0 if same_rows else new or -1)
+
+    def show_waiting(self) -> None:
+        """Lists the results that wait; the selection stays with its clips."""
+        if self._late is not None:
+            self._list(self._late, keep_sort=True)
+
+    def _list(self, found: Found, *, keep_sort: bool) -> None:
+        self.keeps_selection = self._same_but_order(found) or self._late is not None
+        self.found = found
+        self._late = None
+        self._model.set_rows(found.rows, found.more, keep_sort=keep_sort)
+        self.waiting_changed.emit(0)
+        self.listed.emit(found)
+
+    def _same_but_order(self, found: Found) -> bool:
+        before = self.found.request if self.found is not None else None
+        if before is None or found.request.kind != "list" or before.kind != "list":
+            return False
+        return before.filters == found.request.filters
+
+    def _fail(self, error: FoleyError) -> None:
+        if self._request.kind == "similar" and self.found is not None:
+            self._request = self.found.request  # what is listed is still the answer to that
+            self.request_changed.emit(self._request)
+        self.failed.emit(error)
+
+    # --- pages of the unsearched list
+
+    def _fetch_page(self, offset: int) -> None:
+        if self.found is None or self.found.request.kind != "list":
+            self._model.page_failed()
+            return
+        request, service = self.found.request, self._service
+
+        def take(clips: list[Clip]) -> None:
+            if self.found is not None and self.found.request == request:
+                self._model.add_page(clips[: jobs.PAGE], more=len(clips) > jobs.PAGE)
+
+        def fail(error: FoleyError) -> None:
+            self._model.page_failed()
+            self.failed.emit(error)
+
+        self._runner.reads.submit(
+            lambda: jobs.page(service, request, offset, jobs.PAGE + 1),
+            take,
+            fail,
+            key="page",
+            what="The list",
+        )

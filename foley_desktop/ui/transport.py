@@ -1,0 +1,153 @@
+"""The bar above the waveform: what is in hand, play, stop, loop, audition, Find similar, volume."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QSlider, QToolButton, QWidget
+
+from foley_desktop.models import Clip, Region
+from foley_desktop.ui import buttons, icons, text, theme
+
+QUIETEST_DB = -40
+
+
+class Transport(QWidget):
+    """Shows the state it is told and says which button was pressed; it plays nothing itself."""
+
+    play_pressed = Signal()
+    stop_pressed = Signal()
+    loop_toggled = Signal(bool)
+    audition_toggled = Signal(bool)
+    similar_pressed = Signal()
+    gain_changed = Signal(float)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        theme.mark(self, "bar")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self._duration = 0.0
+        self._region: Region | None = None
+        self.play = self._make_play()
+        self.stop = buttons.tool("stop", "Stop  (Esc)", self.stop_pressed.emit)
+        self.loop = buttons.tool("loop", "Loop the clip or the selected region  (L)", checkable=True)
+        self.loop.toggled.connect(self.loop_toggled)
+        self.audition = buttons.tool(
+            "audition", "Audition: play each sound as it is selected  (A)", checkable=True
+        )
+        self.audition.toggled.connect(self.audition_toggled)
+        self.find_similar = buttons.tool(
+            "similar",
+            "Find sounds like this one, or like the selected region  (S)",
+            self.similar_pressed.emit,
+            label="Find similar",
+        )
+        self.find_similar.setObjectName("find_similar")
+        self._name = buttons.ElidedLabel("title")
+        self._facts = buttons.words("", "dim")
+        self._time = buttons.words("", "dim")
+        self._time.setFont(theme.digits_font(self._time.font()))
+        self._volume = self._make_volume()
+        self._lay_out()
+        self.show_clip(None)
+
+    def _make_play(self) -> QToolButton:
+        button = buttons.tool("play", "Play or pause  (Space)", self.play_pressed.emit, size=20)
+        button.setObjectName("play")
+        button.setFixedSize(34, 34)
+        button.setIcon(icons.icon("play", theme.colour("accent_text")))
+        theme.mark(button, "round")
+        return button
+
+    def _make_volume(self) -> QSlider:
+        slider = QSlider(Qt.Orientation.Horizontal)
+        slider.setRange(QUIETEST_DB, 6)
+        slider.setValue(0)
+        slider.setFixedWidth(88)
+        slider.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        slider.setAccessibleName("Volume")
+        slider.setToolTip("Listening volume: 0 dB. Files you drag out keep their own level.")
+        slider.valueChanged.connect(self._on_volume)
+        return slider
+
+    def _lay_out(self) -> None:
+        volume_mark = buttons.words()
+        volume_mark.setPixmap(icons.pixmap("volume", 16, theme.colour("dim"), self.devicePixelRatioF()))
+        volume_mark.setFixedSize(QSize(16, 16))
+        volume_mark.setToolTip("Listening volume")
+        line = QHBoxLayout(self)
+        line.setContentsMargins(10, 6, 12, 6)
+        line.setSpacing(4)
+        line.addWidget(self.play)
+        line.addSpacing(4)
+        for widget in (self.stop, self.loop, self.audition):
+            line.addWidget(widget)
+        line.addSpacing(8)
+        line.addWidget(self._name, 1)
+        line.addWidget(self._facts)
+        line.addSpacing(12)
+        line.addWidget(self._time)
+        line.addSpacing(12)
+        line.addWidget(volume_mark)
+        line.addWidget(self._volume)
+        line.addSpacing(12)
+        line.addWidget(self.find_similar)
+
+    @property
+    def volume(self) -> int:
+        """Listening volume in dB."""
+        return self._volume.value()
+
+    @volume.setter
+    def volume(self, gain_db: int) -> None:
+        self._volume.setValue(gain_db)
+
+    # --- what is shown
+
+    def show_clip(self, clip: Clip | None) -> None:
+        self._duration = (clip.duration_s or 0.0) if clip else 0.0
+        self._region = None
+        self._name.set_words(text.file_name(clip) if clip else "Nothing selected")
+        self._name.setToolTip(text.plain_tooltip(clip.path) if clip else "")
+        theme.mark(self._name, "title" if clip else "faint")
+        self._name.style().polish(self._name)
+        self._facts.setText(_facts(clip) if clip else "")
+        usable = clip is not None and clip.status == "ok"
+        for button in (self.play, self.stop, self.find_similar):
+            button.setEnabled(usable)
+        self.show_position(None)
+
+    def show_position(self, seconds: float | None) -> None:
+        if self._duration <= 0:
+            self._time.setText("")
+            return
+        words = f"{text.clock(seconds or 0.0)} / {text.clock(self._duration)}"
+        if self._region is not None:
+            words += f"   [{text.clock(self._region.duration_s)}]"
+        self._time.setText(words)
+
+    def show_region(self, region: Region | None) -> None:
+        self._region = region
+        self.find_similar.setText("Find similar to region" if region else "Find similar")
+
+    def show_state(self, state: str) -> None:
+        name = "pause" if state == "playing" else "play"
+        self.play.setIcon(icons.icon(name, theme.colour("accent_text")))
+
+    def _on_volume(self, value: int) -> None:
+        quiet = value == QUIETEST_DB
+        level = "muted" if quiet else f"{value:+d} dB" if value else "0 dB"
+        self._volume.setToolTip(f"Listening volume: {level}. Files you drag out keep their own level.")
+        self.gain_changed.emit(-120.0 if quiet else float(value))
+
+
+def _facts(clip: Clip) -> str:
+    parts = []
+    if clip.samplerate:
+        parts.append(f"{clip.samplerate / 1000:g} kHz")
+    if clip.bit_depth:
+        parts.append(f"{clip.bit_depth} bit")
+    if clip.channels:
+        parts.append({1: "mono", 2: "stereo"}.get(clip.channels, f"{clip.channels} channels"))
+    if clip.format:
+        parts.append(text.shown(clip.format))
+    return " · ".join(parts)

@@ -1,0 +1,55 @@
+"""Size and arrangement of the window, kept in the settings from one start to the next."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QByteArray
+
+if TYPE_CHECKING:
+    from foley_desktop.ui.main_window import MainWindow
+
+VERSION = 1
+
+
+def capture(window: MainWindow) -> dict[str, Any]:
+    """The arrangement as plain values."""
+    return {
+        "version": VERSION,
+        "geometry": _text(window.saveGeometry()),
+        "docks": _text(window.saveState(VERSION)),
+        "columns": _text(window.columns.saveState()),
+        "listening": _text(window.listening.saveState()),
+        "table": _text(window.results.view.horizontalHeader().saveState()),
+        "volume_db": window.deck.transport.volume,
+    }
+
+
+def restore(window: MainWindow, extra: dict[str, Any]) -> None:
+    """Puts a captured arrangement back; one that is broken or of another version is passed over."""
+    state = extra.get("window")
+    if not isinstance(state, dict) or state.get("version") != VERSION:
+        return
+    window.restoreGeometry(_bytes(state.get("geometry")))
+    window.restoreState(_bytes(state.get("docks")), VERSION)
+    window.columns.restoreState(_bytes(state.get("columns")))
+    window.listening.restoreState(_bytes(state.get("listening")))
+    window.results.view.restore_columns(_bytes(state.get("table")))
+    volume = state.get("volume_db")
+    if isinstance(volume, int) and not isinstance(volume, bool):
+        window.deck.transport.volume = volume
+
+
+def _text(data: QByteArray) -> str:
+    return base64.b64encode(bytes(data.data())).decode("ascii")
+
+
+def _bytes(value: object) -> QByteArray:
+    if not isinstance(value, str):
+        return QByteArray()
+    try:
+        return QByteArray(base64.b64decode(value, validate=True))
+    except (binascii.Error, ValueError):
+        return QByteArray()

@@ -1,0 +1,237 @@
+"""The pieces of work the window asks for, as plain functions and jobs over the library service.
+
+Nothing here knows a widget. Every function blocks and runs on a lane of the runner.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from foley_desktop.library.service import LibraryService
+from foley_desktop.models import Clip, Condition, Filters, Hit, IndexReport, Mode, Progress, Region, Root
+from foley_desktop.workers.job import Job
+
+PAGE = 500
+"""How many clips a page of the unsearched list holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A question to the library: words, a sound to compare with, or, with neither, just the list.
+
+    ``similar_to`` is a clip id or a path; ``order_by`` and ``descending`` count for the list only.
+    ``typing`` says that the last word may be unfinished.
+    """
+
+    text: str = ""
+    mode: Mode = "hybrid"
+    filters: Filters = Filters()
+    similar_to: str = ""
+    similar_name: str = ""
+    region: Region | None = None
+    order_by: str = "name"
+    descending: bool = False
+    typing: bool = False
+
+    @property
+    def kind(self) -> str:
+        """``similar``, ``text`` or ``list``."""
+        if self.similar_to:
+            return "similar"
+        return "text" if self.text.strip() else "list"
+
+    @property
+    def is_reordered(self) -> bool:
+        """Whether the list stands in another order than by name."""
+        return (self.order_by, self.descending) != ("name", False)
+
+    @property
+    def subject(self) -> tuple[Any, ...]:
+        """Two requests with the same subject are the same question."""
+        if self.similar_to:
+            return ("similar", self.similar_to, self.region, self.filters)
+        if self.text.strip():
+            return ("text", self.text.strip(), self.mode, self.filters)
+        return ("list", self.filters, self.order_by, self.descending)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the results: a clip, and the hit that brought it when it was searched for."""
+
+    clip: Clip
+    hit: Hit | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The answer to a request. ``more`` says that a longer list can be asked for."""
+
+    request: Request
+    rows: tuple[Row, ...]
+    more: bool = False
+    notices: tuple[str, ...] = ()
+    complete: bool = True
+    answerable: float = 1.0
+    took_ms: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """What the sidebar shows: folders, categories with their counts, recent searches."""
+
+    roots: tuple[Root, ...] = ()
+    categories: dict[tuple[str, str], int] = field(default_factory=dict)
+    recent: tuple[str, ...] = ()
+    favourites: int = 0
+
+    @property
+    def clip_count(self) -> int:
+        return sum(root.clip_count for root in self.roots)
+
+
+def find(service: LibraryService, request: Request, limit: int) -> Found:
+    """Answers ``request`` with at most ``limit`` rows, without ever waiting for a model to load."""
+    if request.kind == "list":
+        return _listed(service, request, limit)
+    if request.kind == "similar":
+        result = service.similar(request.similar_to, region=request.region, k=limit, filters=request.filters)
+    else:
+        result = service.search(
+            request.text,
+            k=limit,
+            mode=request.mode,
+            filters=request.filters,
+            wait=False,
+            typing=request.typing,
+        )
+    rows = tuple(Row(hit.sound, hit) for hit in result.hits)
+    return Found(request, rows, False, result.notices, result.complete, result.answerable, result.took_ms)
+
+
+def _listed(service: LibraryService, request: Request, limit: int) -> Found:
+    clips = page(service, request, 0, limit + 1)
+    rows = tuple(Row(clip) for clip in clips[:limit])
+    return Found(request, rows, more=len(clips) > limit)
+
+
+def page(service: LibraryService, request: Request, offset: int, limit: int = PAGE) -> list[Clip]:
+    """Part of the unsearched list."""
+    return service.browse(request.filters, request.order_by, request.descending, limit, offset)
+
+
+def overview(service: LibraryService) -> Overview:
+    """Everything the sidebar shows, read in one go."""
+    favourites = Filters((Condition("favourite", "=", True),))
+    return Overview(
+        tuple(service.roots()),
+        service.categories(),
+        tuple(service.recent_searches(12)),
+        service.catalog.count(favourites),
+    )
+
+
+def index_job(service: LibraryService, folders: Sequence[str] | None) -> Job:
+    """Scans folders (None: every root) in the background; its result is an IndexReport."""
+    if folders is None:
+        title = "Indexing all folders"
+    elif len(folders) == 1:
+        title = f"Indexing {os.path.basename(os.path.normpath(folders[0])) or folders[0]}"
+    else:
+        title = f"Indexing {len(folders)} folders"
+    return Job(title, lambda: service.index(folders), kind="index")
+
+
+def demo_job(service: LibraryService) -> Job:
+    """Makes the demo library's clips and indexes them; its result is an IndexReport."""
+
+    def work() -> Generator[Progress, None, IndexReport]:
+        yield Progress(0, 0, "making the demo sounds")
+        folder = service.create_demo()
+        return (yield from service.index([folder]))
+
+    return Job("Indexing the demo library", work, kind="index")
+
+
+def remove_job(service: LibraryService, root: Root) -> Job:
+    """Forgets a folder. The files stay where they are."""
+    return Job(f"Removing {root.name}", lambda: service.remove_root(root.id), kind="remove")
+
+
+def evaluate_job(service: LibraryService, golden_file: str, mode: Mode, k: int) -> Job:
+    """Measures the search with a golden file; its result is an Evaluation."""
+
+    def work() -> Generator[Progress, None, Any]:
+        from foley_desktop.eval.golden import load_golden
+
+        golden = load_golden(Path(golden_file))
+        return (yield from service.evaluate(golden, mode=mode, k=k))
+
+    return Job(f"Evaluating {os.path.basename(golden_file)}", work, kind="evaluate")
+
+
+def warm_up(service: LibraryService) -> None:
+    """Has ready what the first search needs, before it is asked."""
+    service.start_models()
+    if service.roots():
+        # Outside the locks that opening the indexes takes: the first words are searched meanwhile.
+        importlib.import_module("lancedb")
+
+
+def golden_files(service: LibraryService) -> list[str]:
+    """Golden files at hand: that of the demo library, once it is there."""
+    return [str(path) for path in sorted(service.data.demo.glob("*golden*.json"))]
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """What was dropped on the window: folders, audio files, and how many things that are neither."""
+
+    folders: tuple[str, ...]
+    files: tuple[str, ...]
+    others: int
+
+
+def sort_dropped(paths: Sequence[str], others: int = 0) -> Dropped:
+    """Looks at each dropped path on disk."""
+    from foley_desktop.audio.decode import is_media_name
+
+    folders = tuple(path for path in paths if os.path.isdir(path))
+    files = tuple(path for path in paths if os.path.isfile(path) and is_media_name(os.path.basename(path)))
+    return Dropped(folders, files, others + len(paths) - len(folders) - len(files))
+
+
+def folders_of(files: Sequence[str]) -> list[str]:
+    """The folders that some files lie in, each once, in order."""
+    return list(dict.fromkeys(os.path.dirname(file) for file in files))
+
+
+def drag_paths(service: LibraryService, clips: Sequence[Clip], region: Region | None) -> list[str]:
+    """The files to hand over for ``clips``, in that order, each checked to be there.
+
+    Raises:
+        FoleyError: when one of them is not.
+    """
+    from foley_desktop.errors import AudioFileError
+
+    paths = []
+    for clip in clips:
+        if clip.status != "ok" or not os.path.isfile(clip.path):
+            raise AudioFileError(
+                "vanished",
+                f"{clip.name} is not there now, so it cannot be dragged.",
+                hint="Connect its drive, or rescan its folder.",
+            )
+        paths.append(service.render_for_drag(clip, region))
+    return paths
+
+
+def save_settings(service: LibraryService, change: Callable[[dict[str, Any]], None]) -> None:
+    """Applies ``change`` to the settings' free part and writes them."""
+    change(service.settings.extra)
+    service.settings.save(service.data.settings_file)
