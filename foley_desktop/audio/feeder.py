@@ -26,10 +26,13 @@ PRIME_S = 0.1
 """Seconds that are decoded before a clip begins to sound."""
 LOST_AFTER_S = 0.8
 """A device that has not asked for a block for this long is gone."""
+START_PATIENCE_S = 4.0
+"""The same for one that has filled its buffer and not begun yet: sinks that sleep take a while to wake."""
 IDLE_CLOSE_S = 5.0
 """Seconds after which a device that plays nothing is given back."""
 
 _TICK_S = 0.02
+_FIRST_FILL_S = 0.3  # blocks asked for later than this after the start are not the first filling
 
 
 @dataclass(frozen=True)
@@ -73,10 +76,10 @@ class Board:
         self.request = replace(request, serial=self.request.serial + 1)
         self.apply()
 
-    def rest(self) -> None:
-        """Silence, back where play began. Hold the lock."""
+    def rest(self, at_s: float | None = None) -> None:
+        """Silence; the position goes to ``at_s``, None is where play began. Hold the lock."""
         self.state = "stopped"
-        self.ask(replace(self.request, at_s=self.request.start_s))
+        self.ask(replace(self.request, at_s=self.request.start_s if at_s is None else at_s))
 
     def apply(self) -> None:
         """Tells the engine and wakes the feeder. Hold the lock."""
@@ -110,14 +113,17 @@ class Feeder:
         self._output: Output | None = None
         self._rest: np.ndarray | None = None  # decoded, and still without a place in the ring
         self._stale_devices = False
-        self._calls, self._waited_s, self._looked_at = -1, 0.0, 0.0
+        self._calls, self._waited_s, self._looked_at = 0, 0.0, 0.0
+        self._started_at, self._started, self._flowing = 0.0, False, False
         self._idle_since: float | None = None
 
     def run(self) -> None:
         board, wait = self._board, 0.0
-        while not board.closing:
+        while True:
             board.wake.wait(wait)
             board.wake.clear()
+            if board.closing:
+                break
             request = board.request
             try:
                 wait = self._step(request)
@@ -137,7 +143,7 @@ class Feeder:
                 self._drop_source()
             return self._idle()
         self._idle_since = None
-        if self._output is not None and self._lost(self._output, board.engine):
+        if self._output is not None and self._started and self._lost(self._output, board.engine):
             self._device_lost(self._output)
             return 0.0
         if board.sounding is None or board.sounding[0].serial != request.serial:
@@ -175,6 +181,8 @@ class Feeder:
                 board.duration_s = source.duration_s
                 source.loop = board.request.loop
         engine.post(ring)
+        if not self._started:
+            self._start_output(engine)
         return 0.0
 
     def _go_on(self, request: Request, source: ClipSource, ring: Ring) -> float:
@@ -215,7 +223,11 @@ class Feeder:
                 sounding[1].close()
 
     def _fail(self, request: Request, error: Exception) -> None:
-        """Ends the request that could not be fulfilled, unless a newer one has replaced it."""
+        """Ends the request that could not be fulfilled, unless a newer one has replaced it.
+
+        When it is the device's fault the position stays, to go on there; a broken clip has none.
+        """
+        clip_at_fault = not isinstance(error, PlaybackError)
         if not isinstance(error, PlaybackError):
             sentence = error.sentence if isinstance(error, FoleyError) else "This clip cannot be played."
             hint = error.hint if isinstance(error, FoleyError) else ""
@@ -223,7 +235,7 @@ class Feeder:
         with self._board.lock:
             if self._board.request.serial == request.serial:
                 self._board.error = error
-                self._board.rest()
+                self._board.rest(None if clip_at_fault else request.at_s)
 
     # ---- the device
 
@@ -235,21 +247,30 @@ class Feeder:
         output = self._opener.open(self._device, self._latency)
         engine = Engine(output.samplerate, min(2, output.channels))
         self._output = output
+        self._started = False
         with board.lock:
             board.engine = engine
             board.apply()
+        return engine
+
+    def _start_output(self, engine: Engine) -> None:
+        """Starts the stream, once there is something to play: its first blocks are sound already."""
+        output = self._output
+        assert output is not None
         try:
             output.start(engine.render)
         except Exception as error:
             self._forget_output()
-            raise PlaybackError(
+            failure = PlaybackError(
                 f"The sound device {output.name} does not start.",
                 hint="Choose another output device in the settings, or connect it again.",
                 cause=error,
-            ) from error
+            )
+            self._fail(self._board.request, failure)  # whatever is wanted by now: there is no device for it
+            return
         self._stale_devices = False
-        self._calls, self._waited_s, self._looked_at = -1, 0.0, time.perf_counter()
-        return engine
+        self._calls, self._waited_s, self._looked_at = 0, 0.0, time.perf_counter()
+        self._started_at, self._started, self._flowing = self._looked_at, True, False
 
     def _lost(self, output: Output, engine: Engine | None) -> bool:
         """Whether the device has stopped asking for blocks.
@@ -260,9 +281,13 @@ class Feeder:
         now = time.perf_counter()
         passed, self._looked_at = min(now - self._looked_at, 4 * _TICK_S), now
         calls = engine.calls if engine is not None else 0
-        self._waited_s = self._waited_s + passed if calls == self._calls else 0.0
-        self._calls = calls
-        return self._waited_s > LOST_AFTER_S or not output.alive
+        if calls != self._calls:
+            self._flowing = self._flowing or now - self._started_at > _FIRST_FILL_S
+            self._calls, self._waited_s = calls, 0.0
+        else:
+            self._waited_s += passed
+        patience = LOST_AFTER_S if self._flowing else START_PATIENCE_S
+        return self._waited_s > patience or not output.alive
 
     def _device_lost(self, output: Output) -> None:
         board = self._board

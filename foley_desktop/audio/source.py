@@ -83,6 +83,7 @@ class ClipSource:
         self._start = self._inside(round(start_s * self._rate))
         self.start_s = self._start / self._rate
         self._looped = False
+        self._hard_start: bool | None = None
         self._blocks = self._faded(self._converted())
 
     def position_s(self, given: int) -> float:
@@ -124,6 +125,8 @@ class ClipSource:
             want = _READ_FRAMES if last is None else min(_READ_FRAMES, last - position)
             block = self._reader.read(want)
             if len(block):
+                if self._hard_start is None:
+                    self._hard_start = self._start == 0 and float(np.abs(block[0]).max()) < QUIET_START
                 position, fresh = position + len(block), False
                 yield mix(block, self._matrix)
                 continue
@@ -197,11 +200,9 @@ class ClipSource:
         if self._cut is not None:
             total = max(1, round((self._cut - self._start) * self._out_rate / self._rate))
             ramp = ramp[:: -(-2 * len(ramp) // total)] if total < 2 * len(ramp) else ramp
-        given, quiet = 0, False
+        given = 0
         for block in blocks:
-            if given == 0:
-                quiet = self._start == 0 and float(np.abs(block[0]).max()) < QUIET_START
-            if given < len(ramp) and not quiet:
+            if given < len(ramp) and not self._hard_start:
                 block = _scaled(block, ramp[given:], 0)
             if total is not None and self.loop and given + len(block) > total:
                 total = None  # it goes round: the region's end is no longer where it stops
