@@ -16,6 +16,9 @@ from foley_desktop.eval.compare import (
     gate,
     load_baseline,
     make_baseline,
+    ranked_run,
+    rescore,
+    run_of_ranks,
     save_baseline,
 )
 from foley_desktop.eval.retrieval import RetrievalReport, evaluate_run, metrics_at
@@ -56,6 +59,10 @@ def test_a_baseline_survives_a_file(tmp_path):
         ({"report": {"mean": {"ndcg@10": "0.5"}}}, "report of the baseline is damaged"),
         ({"report": {"mean": {"ndcg@10": math.nan}}}, "report of the baseline is damaged"),
         ({"report": {"mean": {}}}, "lacks ndcg@10"),
+        ({"run": ["q1"]}, "run of the baseline is damaged"),
+        ({"run": {"q1": {"a": 1.0}}}, "run of the baseline is damaged"),
+        ({"run": {"q1": ["a", 1]}}, "run of the baseline is damaged"),
+        ({"texts": {"q1": None}}, "query texts of the baseline are damaged"),
     ],
 )
 def test_each_damage_has_its_sentence(tmp_path, change, words):
@@ -151,3 +158,64 @@ def test_the_gate_uses_the_cut_of_the_baseline():
 def test_a_tolerance_without_sense_is_refused(tolerance):
     with pytest.raises(ValueError):
         gate(report(), baseline(), tolerance)
+
+
+WEIGHTED = {"name": "weighted", "weights": {"semantic": 1.0, "audio": 0.2}, "depth": 50}
+
+
+def test_a_fusion_may_be_an_object_and_its_difference_is_named(tmp_path):
+    saved = baseline(fusion=WEIGHTED)
+    save_baseline(tmp_path / "b.json", saved)
+    current = saved | {"fusion": WEIGHTED | {"weights": {"semantic": 1.0, "audio": 0.0}}}
+    assert check_comparable(load_baseline(tmp_path / "b.json"), saved) == []
+    assert check_comparable(saved, current) == [
+        "The fusion differs: weighted (depth 50, audio 0.2, semantic 1.0) in the baseline, "
+        "weighted (depth 50, audio 0.0, semantic 1.0) now."
+    ]
+    assert check_comparable(saved, saved | {"fusion": {"name": "rrf"}})[0].endswith("rrf now.")
+
+
+def test_a_set_that_has_grown_is_the_same_set_if_the_run_is_there():
+    old = baseline(set_id="5e7", run={"q1": ["a"]})
+    grown = baseline(golden_hash="other", set_id="5e7")
+    assert check_comparable(old, grown) == [
+        "The golden set has changed since the baseline: both are scored with today's judgements."
+    ]
+    for before, now in (
+        (old, grown | {"set_id": "5e8"}),
+        (old, grown | {"set_id": ""}),
+        (baseline(set_id="", run={"q1": ["a"]}), grown | {"set_id": ""}),
+        (baseline(set_id="5e7"), grown),
+        (baseline(run={"q1": ["a"]}), baseline(golden_hash="other")),
+    ):
+        with pytest.raises(GoldenSetError, match="another golden set"):
+            check_comparable(before, now)
+
+
+def test_another_cut_is_no_matter_where_both_are_scored_anew():
+    old = baseline(k=5)
+    with pytest.raises(GoldenSetError, match="k = 5"):
+        check_comparable(old, baseline(k=10))
+    assert check_comparable(old, baseline(k=10), same_cut=False) == []
+
+
+def test_ranks_keep_the_order_of_a_run():
+    run = {"q": {"b": 0.5, "a": 0.5, "c": 9.0}}
+    assert ranked_run(run) == {"q": ["c", "a", "b"]}
+    assert ranked_run(run_of_ranks(ranked_run(run))) == ranked_run(run)
+
+
+def test_old_and_new_are_scored_with_the_same_judgements_over_the_same_queries():
+    old = {
+        "run": {"same": ["x", "a"], "reworded": ["a"], "gone": ["a"]},
+        "texts": {"same": "dog", "reworded": "cat", "gone": "cow"},
+    }
+    run = run_of_ranks({"same": ["n", "x", "a"], "reworded": ["a"], "new": ["a"]})
+    qrels = {"same": {"a": 1, "n": 2}, "reworded": {"a": 1}, "new": {"a": 1}}
+    texts = {"same": "dog", "reworded": "cats", "new": "hen"}
+    both = rescore(old, run, qrels, texts, k=5, metrics=("mrr@5",))
+    assert both.old.mean == {"mrr@5": 0.5}  # "x" has no grade, "a" is second
+    assert both.new.mean == {"mrr@5": 1.0}  # "n" was graded since
+    assert both.left_out == ("reworded", "new")
+    with pytest.raises(GoldenSetError, match="no query in common"):
+        rescore(old, run, {"new": {"a": 1}}, texts)

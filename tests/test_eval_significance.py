@@ -134,3 +134,18 @@ def test_what_makes_no_sense_is_refused(values, options):
 def test_pairs_have_to_be_pairs():
     with pytest.raises(ValueError, match="2 and 1 values"):
         randomisation_p_value([0.1, 0.2], [0.1])
+
+
+def test_a_comparison_says_when_there_are_too_few_queries_to_tell():
+    def of(changes):
+        before = {f"q{n}": 0.5 for n in range(len(changes))}
+        return compare_runs(before, {f"q{n}": 0.5 + change for n, change in enumerate(changes)})
+
+    five = of([0.1] * 5 + [0.0] * 20)
+    assert five.significant is None
+    assert five.sentence() == "Too few queries to tell: 5 differ (p = 0.062, n = 25)."
+    assert of([0.1] * 6).sentence() == "Better (p = 0.031, n = 6)."
+    assert of([-0.1] * 11).sentence() == "Worse (p < 0.001, n = 11)."
+    assert of([0.1, -0.1] * 4).sentence() == "No difference to be sure of (p = 1.000, n = 8)."
+    assert of([0.0] * 3).sentence() == "No query differs (n = 3)."
+    assert of([]).significant is False

@@ -1,8 +1,14 @@
 """Baselines: a saved report with what it was measured on, and the gate against falling below it.
 
 A baseline document is ``{"mode", "golden_hash", "embedder", "fusion", "k", "report": {...}}`` and may
-carry further keys. Two measurements can be compared when mode, golden set and cut are the same;
-another embedder or fusion is what a comparison is for, so it is named and the gate still holds.
+carry further keys; ``embedder`` is a text, ``fusion`` a text or an object. Two measurements can be compared
+when mode, golden set and cut are the same; another embedder or fusion is what a comparison is for, so it
+is named and the gate still holds.
+
+The same golden set is one with the same content (``golden_hash``), or the same set grown (``set_id``). A
+set that has grown needs the baseline's own run: ``"run": {query id: [clip id, ...]}``, best first, and
+``"texts": {query id: text}``. Old and new are then both scored with today's judgements, over the queries
+that both have.
 """
 
 from __future__ import annotations
@@ -10,12 +16,13 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from foley_desktop.errors import GoldenSetError
 from foley_desktop.eval.files import read_json, write_text
-from foley_desktop.eval.retrieval import RetrievalReport
+from foley_desktop.eval.retrieval import DEFAULT_METRICS, RetrievalReport, evaluate_run, ranked_ids
 
 DEFAULT_TOLERANCE = 0.02
 """How far nDCG may fall below the baseline's before the gate closes."""
@@ -25,7 +32,7 @@ _ROUNDING = 1e-9
 
 
 def make_baseline(
-    report: RetrievalReport, *, mode: str, golden_hash: str, embedder: str, fusion: str, **further: Any
+    report: RetrievalReport, *, mode: str, golden_hash: str, embedder: str, fusion: Any, **further: Any
 ) -> dict[str, Any]:
     """The document of a measurement; ``further`` are JSON values to keep beside it."""
     return {
@@ -64,11 +71,38 @@ def _check_document(document: Any) -> None:
     if not isinstance(document, Mapping):
         raise GoldenSetError("A baseline has to be a JSON object.")
     for key in ("mode", "golden_hash", "embedder", "fusion"):
-        if not isinstance(document.get(key), str):
+        kinds = str | Mapping if key == "fusion" else str
+        if not isinstance(document.get(key), kinds):
             raise GoldenSetError(f"The baseline lacks its {key}.", hint="Save one with evaluate --save.")
     if type(document.get("k")) is not int:
         raise GoldenSetError("The baseline lacks its k.", hint="Save one with evaluate --save.")
     baseline_ndcg(document)
+    _check_run(document)
+
+
+def _check_run(document: Mapping[str, Any]) -> None:
+    run, texts = document.get("run", {}), document.get("texts", {})
+    if not (isinstance(run, Mapping) and all(_is_ids(row) for row in run.values())):
+        raise GoldenSetError("The run of the baseline is damaged.")
+    if not (isinstance(texts, Mapping) and all(isinstance(text, str) for text in texts.values())):
+        raise GoldenSetError("The query texts of the baseline are damaged.")
+
+
+def _is_ids(row: Any) -> bool:
+    return isinstance(row, list) and all(isinstance(clip, str) for clip in row)
+
+
+def ranked_run(run: Mapping[str, Mapping[str, float]]) -> dict[str, list[str]]:
+    """A run as a baseline keeps it: ``{query id: [clip id, ...]}``, best first, without scores."""
+    return {query: ranked_ids(row) for query, row in run.items()}
+
+
+def run_of_ranks(ranked: Mapping[str, Sequence[str]]) -> dict[str, dict[str, float]]:
+    """A run whose scores are whole numbers that fall by one from place to place."""
+    return {
+        query: {clip: float(len(row) - place) for place, clip in enumerate(row)}
+        for query, row in ranked.items()
+    }
 
 
 def _metric(document: Mapping[str, Any]) -> str:
@@ -101,13 +135,16 @@ def baseline_ndcg(document: Mapping[str, Any]) -> float:
     return mean[_metric(document)]
 
 
-def check_comparable(baseline: Mapping[str, Any], current: Mapping[str, Any]) -> list[str]:
+def check_comparable(
+    baseline: Mapping[str, Any], current: Mapping[str, Any], *, same_cut: bool = True
+) -> list[str]:
     """Whether a measurement may be held against a baseline.
 
     Args:
         baseline: A baseline document.
         current: The document of the present measurement, or its ``mode``, ``golden_hash``,
-            ``embedder``, ``fusion`` and ``k``.
+            ``embedder``, ``fusion`` and ``k``, and ``set_id`` if it has one.
+        same_cut: Refuse another cut. Where both are scored anew the cut is no matter.
 
     Returns:
         One sentence for each difference that does not forbid the comparison.
@@ -119,17 +156,89 @@ def check_comparable(baseline: Mapping[str, Any], current: Mapping[str, Any]) ->
         raise GoldenSetError(
             f"The baseline was measured in mode {baseline['mode']}, this run in mode {current['mode']}."
         )
-    if baseline["golden_hash"] != current["golden_hash"]:
+    changed = baseline["golden_hash"] != current["golden_hash"]
+    if changed and not _has_grown(baseline, current):
         raise GoldenSetError("The baseline was measured with another golden set.")
-    if baseline["k"] != current["k"]:
+    if same_cut and baseline["k"] != current["k"]:
         raise GoldenSetError(
             f"The baseline was measured at k = {baseline['k']}, this run at k = {current['k']}."
         )
-    return [
-        f"The {key} differs: {baseline[key]} in the baseline, {current[key]} now."
+    notes = ["The golden set has changed since the baseline: both are scored with today's judgements."]
+    return notes[: int(changed)] + [
+        f"The {key} differs: {_in_words(baseline[key])} in the baseline, {_in_words(current[key])} now."
         for key in ("embedder", "fusion")
         if baseline[key] != current[key]
     ]
+
+
+def _has_grown(baseline: Mapping[str, Any], current: Mapping[str, Any]) -> bool:
+    return bool(baseline.get("run") and current.get("set_id")) and baseline.get("set_id") == current["set_id"]
+
+
+def _in_words(value: Any) -> str:
+    """A fusion's settings (or any other JSON value) for a sentence: ``weighted (audio 0.2, keyword 0.4)``."""
+    if not isinstance(value, Mapping):
+        return str(value)
+    parts = []
+    for key, part in sorted(value.items()):
+        if isinstance(part, Mapping):
+            parts += [f"{name} {weight}" for name, weight in sorted(part.items())]
+        elif key != "name":
+            parts.append(f"{key} {part}")
+    return f"{value.get('name', '')} ({', '.join(parts)})" if parts else str(value.get("name", ""))
+
+
+@dataclass(frozen=True, slots=True)
+class Rescored:
+    """A baseline's run and a present one, both scored with the same judgements over the same queries.
+
+    ``left_out`` are the queries that the baseline did not run, or ran with another text.
+    """
+
+    old: RetrievalReport
+    new: RetrievalReport
+    left_out: tuple[str, ...] = ()
+
+
+def rescore(
+    baseline: Mapping[str, Any],
+    run: Mapping[str, Mapping[str, float]],
+    qrels: Mapping[str, Mapping[str, int]],
+    texts: Mapping[str, str],
+    *,
+    k: int = 10,
+    metrics: Sequence[str] = DEFAULT_METRICS,
+    rel_lvl: int = 1,
+) -> Rescored:
+    """Scores a baseline's run and the present ``run`` with the judgements ``qrels``.
+
+    Args:
+        baseline: A document with ``run`` and ``texts``.
+        run: ``{query id: {clip id: score}}``.
+        qrels: Only queries that have an answer.
+        texts: What each query asked.
+        k: The cut that both reports stand for.
+        metrics: As in :func:`foley_desktop.eval.retrieval.evaluate_run`.
+        rel_lvl: As there.
+
+    Raises:
+        GoldenSetError: when there is no query that both have.
+        ValueError: for an unknown metric.
+    """
+    old_run, old_texts = baseline.get("run") or {}, baseline.get("texts") or {}
+    common = {
+        query: row
+        for query, row in qrels.items()
+        if query in old_run and query in run and old_texts.get(query) == texts.get(query)
+    }
+    if not common:
+        raise GoldenSetError("The baseline and this run have no query in common.")
+    options: dict[str, Any] = {"k": k, "metrics": metrics, "rel_lvl": rel_lvl}
+    return Rescored(
+        evaluate_run(run_of_ranks({query: old_run[query] for query in common}), common, **options),
+        evaluate_run(run, common, **options),
+        tuple(query for query in qrels if query not in common),
+    )
 
 
 def floor(baseline: Mapping[str, Any], tolerance: float = DEFAULT_TOLERANCE) -> float:

@@ -16,6 +16,12 @@ import numpy as np
 
 DEFAULT_RESAMPLES = 10_000
 
+SIGNIFICANT = 0.05
+"""Below this p-value a difference counts as one."""
+
+FEWEST_CHANGED = 6
+"""Of fewer queries that differ no outcome is significant: five of five better has p = 2 / 2 ** 5."""
+
 # Resamples are drawn in blocks of about this many numbers, so that memory stays small.
 _BLOCK = 1_000_000
 
@@ -40,6 +46,26 @@ class Comparison:
     better: int
     worse: int
     equal: int
+
+    @property
+    def significant(self) -> bool | None:
+        """Whether the difference is more than chance; None where there are too few queries to tell."""
+        if 0 < self.better + self.worse < FEWEST_CHANGED:
+            return None
+        return self.p_value < SIGNIFICANT
+
+    def sentence(self) -> str:
+        """What the numbers say, with the p-value and the number of queries they rest on."""
+        counted = f"n = {self.queries}"
+        changed = self.better + self.worse
+        if not changed:
+            return f"No query differs ({counted})."
+        p_value = "p < 0.001" if self.p_value < 0.001 else f"p = {self.p_value:.3f}"
+        if self.significant is None:
+            return f"Too few queries to tell: {changed} differ ({p_value}, {counted})."
+        if not self.significant:
+            return f"No difference to be sure of ({p_value}, {counted})."
+        return f"{'Better' if self.difference > 0.0 else 'Worse'} ({p_value}, {counted})."
 
 
 def bootstrap_interval(

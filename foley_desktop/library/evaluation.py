@@ -7,12 +7,13 @@ clips up, searches query by query as a cancellable job, and keeps what is needed
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from foley_desktop.errors import UnknownClipError
+from foley_desktop.eval.compare import DEFAULT_TOLERANCE, check_comparable, gate, ranked_run, rescore
 from foley_desktop.eval.golden import GoldenSet, golden_hash, resolve
 from foley_desktop.eval.retrieval import RetrievalReport, build_run, evaluate_run, metrics_at
 from foley_desktop.eval.trec import write_qrels, write_run
@@ -44,14 +45,62 @@ class Evaluation:
     meta: dict[str, Any] = field(default_factory=dict)
 
     def baseline_document(self) -> dict[str, Any]:
-        """The report as it is saved as a baseline."""
-        return {"mode": self.mode, "k": self.k, **self.meta, "report": self.report.to_dict()}
+        """The report as it is saved as a baseline, with the run and what each query asked."""
+        return {
+            **self.meta,
+            "mode": self.mode,
+            "k": self.k,
+            "report": self.report.to_dict(),
+            "run": ranked_run(self.run),
+            "texts": self.texts,
+        }
 
     def write_trec(self, folder: Path) -> None:
         """Writes ``qrels.txt`` and ``run.txt`` in TREC format into ``folder``."""
         folder.mkdir(parents=True, exist_ok=True)
         write_qrels(folder / "qrels.txt", self.qrels)
         write_run(folder / "run.txt", self.run, tag=f"foley-{self.mode}")
+
+
+def conditions(golden: GoldenSet, mode: Mode, k: int, meta: Mapping[str, Any]) -> dict[str, Any]:
+    """What a measurement is known by before it has begun; enough to refuse a baseline at once.
+
+    Args:
+        meta: As :meth:`foley_desktop.library.service.LibraryService.measurement_conditions` gives it.
+    """
+    named = {"golden": golden.name, "golden_hash": golden_hash(golden), "set_id": golden.set_id}
+    return {**meta, **named, "mode": mode, "k": k}
+
+
+class Outcome(NamedTuple):
+    """A measurement against a baseline: sentences on what differs, the diff as text, and the gate."""
+
+    notes: list[str]
+    text: str
+    passed: bool
+
+
+def hold_against(
+    evaluation: Evaluation, baseline: Mapping[str, Any], tolerance: float = DEFAULT_TOLERANCE
+) -> Outcome:
+    """Compares a measurement with a baseline and says whether it may pass.
+
+    Where the golden set has grown since, both are scored with today's judgements.
+
+    Raises:
+        GoldenSetError: the baseline is of another mode, golden set or cut.
+    """
+    notes = check_comparable(baseline, evaluation.baseline_document())
+    report = evaluation.report
+    if baseline["golden_hash"] != evaluation.meta["golden_hash"]:
+        k = evaluation.k
+        both = rescore(
+            baseline, evaluation.run, evaluation.qrels, evaluation.texts, k=k, metrics=metrics_at(k)
+        )
+        if both.left_out:
+            notes.append(f"Queries that the baseline does not have are left out: {len(both.left_out)}.")
+        baseline, report = {**baseline, "report": both.old.to_dict()}, both.new
+    return Outcome(notes, report.format_regression_diff(baseline), gate(report, baseline, tolerance))
 
 
 def evaluate(
@@ -105,5 +154,5 @@ def evaluate(
         unknown_clips=list(resolved.unknown),
         latency_ms=latency,
         answerable=answerable,
-        meta=meta | {"golden": golden.name, "golden_hash": golden_hash(golden)},
+        meta=conditions(golden, mode, k, meta),
     )
