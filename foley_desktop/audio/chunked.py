@@ -19,6 +19,8 @@ _RATES = range(100, 100_000_000)
 """Hz. Outside of it a rate is damage: no recorder has it, and resampling from it would never end."""
 _PCM_TAGS = {0x0001, 0x0003, 0x0006, 0x0007}
 _EXTENSIBLE = 0xFFFE
+_GSM_TAG = 0x0031
+_MPEG_TAGS = {0x0050, 0x0055}
 _KNOWN_TAGS = _PCM_TAGS | {0x0002, 0x0011, 0x0031, 0x0038, 0x0040, 0x0045, 0x0050, 0x0055, _EXTENSIBLE}
 _TAG_NAMES = {
     0x0000: "an unnamed codec",
@@ -57,17 +59,21 @@ _AIFF_OTHERS = {b"ima4", b"GSM ", b"agsm", b"DWVW"}
 class Layout:
     """What the chunks of a WAV or AIFF file come to.
 
-    ``frames`` is the true count for uncompressed sound and None where only decoding tells; ``pieces``
-    is the same sound behind a correct header; ``known_codec`` says whether libsndfile should be able
+    ``frames`` is the true count for uncompressed sound and None where only decoding tells; ``limit`` is
+    where a block codec must stop (libsndfile decodes a byte of padding as one more block); ``pieces``
+    is the same sound behind a correct header; ``mpeg`` the stretch of MPEG audio inside a WAV file;
+    ``known_codec`` says whether libsndfile should be able
     to decode it, ``codec`` names it for people.
     """
 
     frames: int | None
+    limit: int | None
     pieces: tuple[bytes | Stretch, ...]
     badges: tuple[str, ...]
     known_codec: bool
     codec: str
     sizes_lie: bool
+    mpeg: Stretch | None = None
 
 
 def read_layout(file: BinaryIO, size: int) -> Layout:
@@ -124,15 +130,17 @@ def _wav(file: BinaryIO, container: Container) -> Layout:
         frames = data.size // frame_bytes
         if data.size % frame_bytes and not container.sound_flaw:
             extra.append("truncated")
-    if not container.sound_flaw and container.promised == 0:
+    if not container.sound_flaw and container.promised == 0 and container.form in (b"RIFF", b"RIFX"):
         extra.append("not_finalised")
     return Layout(
         frames=frames,
+        limit=data.size // 65 * 320 if real_tag == _GSM_TAG and data.size >= 65 else None,
         pieces=_wav_pieces(file, container, fmt, data, frame_bytes),
         badges=_badges(container, *extra),
         known_codec=known,
         codec=_TAG_NAMES.get(real_tag, f"codec 0x{real_tag:04X}"),
         sizes_lie=bool(container.sound_flaw),
+        mpeg=Stretch(data.start, data.size) if real_tag in _MPEG_TAGS else None,
     )
 
 
@@ -214,6 +222,7 @@ def _aiff(file: BinaryIO, container: Container) -> Layout:
     header = b"FORM" + struct.pack(">I", (len(head) + present) & 0xFFFFFFFF) + head
     return Layout(
         frames=frames,
+        limit=None,
         pieces=(header, Stretch(start, present)),
         badges=_badges(container, *extra),
         known_codec=bool(width) or codec in _AIFF_OTHERS,

@@ -12,7 +12,8 @@ from typing import BinaryIO
 from foley_desktop.audio.splice import Stretch, read_at
 
 _SCAN_BYTES = 1 << 20
-_OPUS_RATES = (8000, 12000, 16000, 24000, 48000)
+_OPUS_RATES = (8000, 12000, 16000, 24000, 44100, 48000)
+_MAX_PAGE = 27 + 255 + 255 * 255
 _MAX_LINKS = 512
 
 
@@ -78,21 +79,119 @@ def _chain(file: BinaryIO, firsts: list[int]) -> list[list[int]]:
 
 
 def _link(file: BinaryIO, start: int, end: int) -> Link:
-    whole = Stretch(start, end - start)
-    page = _page(file, start)
-    if page is None:
-        return Link((whole,), repaired=False)
-    body = 27 + page[26]
-    if page[body : body + 8] != b"OpusHead" or len(page) < body + 16:
-        return Link((whole,), repaired=False)
-    if struct.unpack_from("<I", page, body + 12)[0] in (*_OPUS_RATES, 44100):
-        return Link((whole,), repaired=False)
-    # Opus always decodes at 48 kHz; the field is a remark about the source that libsndfile insists on.
-    fixed = bytearray(page)
-    struct.pack_into("<I", fixed, body + 12, 48000)
-    struct.pack_into("<I", fixed, 22, 0)
-    struct.pack_into("<I", fixed, 22, _checksum(bytes(fixed)))
-    return Link((bytes(fixed), Stretch(start + len(page), end - start - len(page))), repaired=True)
+    """The pieces of one stream, its first and its last page corrected where they need it."""
+    first = _page(file, start)
+    body = first[27 + first[26] :] if first else b""
+    head = _with_rate(first, len(first) - len(body)) if first and body.startswith(b"OpusHead") else None
+    tail_at, tail = _tail(file, start, end, needs_end=body.startswith(b"OpusHead"))
+    middle = start + len(first) if first and head else start
+    if tail_at < middle or (head is None and tail is None):
+        return Link((Stretch(start, end - start),), repaired=False)
+    pieces = (head or b"", Stretch(middle, tail_at - middle), tail or b"")
+    return Link(pieces, repaired=True)
+
+
+def _with_rate(page: bytes, body: int) -> bytes | None:
+    """An Opus header page that states 48 kHz, if it states a rate that libsndfile does not take.
+
+    Opus always decodes at 48 kHz; the field is a mere remark about the source.
+    """
+    if len(page) < body + 16 or struct.unpack_from("<I", page, body + 12)[0] in _OPUS_RATES:
+        return None
+    return _sealed(page[: body + 12] + struct.pack("<I", 48000) + page[body + 16 :])
+
+
+def _tail(file: BinaryIO, start: int, end: int, *, needs_end: bool) -> tuple[int, bytes | None]:
+    """The offset of a stream's last page and what has to stand there instead; None if it is fine.
+
+    A page that is cut off keeps its whole packets. ``needs_end`` adds a missing end-of-stream flag:
+    without it libsndfile drops the last packet of an Opus stream.
+    """
+    at = _last_page(file, start, end)
+    if at is None:
+        return end, None
+    data = read_at(file, at, end - at)
+    count = data[26] if len(data) > 26 else 0
+    table = data[27 : 27 + count]
+    body = data[27 + count :]
+    if count and len(table) == count and sum(table) <= len(body):
+        if data[5] & 4 or not needs_end:
+            return end, None
+        whole = 27 + count + sum(table)
+        return at, _sealed(data[:5] + bytes((data[5] | 4,)) + data[6:whole])
+    packets = _whole_packets(table, body)
+    if not packets:
+        return at, b""
+    kept = sum(len(packet) // 255 + 1 for packet in packets)
+    granule = data[6:14]
+    if needs_end:
+        before = _granule_before(file, start, at)
+        granule = struct.pack("<q", before + sum(_opus_samples(packet) for packet in packets))
+    head = data[:5] + bytes((data[5] | 4,)) + granule + data[14:26] + bytes((kept,)) + table[:kept]
+    return at, _sealed(head + b"".join(packets))
+
+
+def _whole_packets(table: bytes, body: bytes) -> list[bytes]:
+    """The packets of a page that end within the bytes present."""
+    packets: list[bytes] = []
+    begin = end = 0
+    for lacing in table:
+        end += lacing
+        if end > len(body):
+            break
+        if lacing < 255:
+            packets.append(body[begin:end])
+            begin = end
+    return packets
+
+
+def _granule_before(file: BinaryIO, start: int, at: int) -> int:
+    """The sample count at the end of the page before ``at``; 0 if only headers stand there."""
+    previous = _last_page(file, start, at)
+    if previous is None or previous >= at:
+        return 0
+    granule = struct.unpack("<q", read_at(file, previous + 6, 8))[0]
+    return granule if 0 <= granule < 1 << 48 else 0
+
+
+def _opus_samples(packet: bytes) -> int:
+    """Samples at 48 kHz that an Opus packet decodes to, by its first bytes (RFC 6716, section 3.1)."""
+    if not packet:
+        return 0
+    config, code = packet[0] >> 3, packet[0] & 3
+    if config < 12:
+        samples = (480, 960, 1920, 2880)[config & 3]
+    elif config < 16:
+        samples = (480, 960)[config & 1]
+    else:
+        samples = (120, 240, 480, 960)[config & 3]
+    frames = (1, 2, 2, packet[1] & 0x3F if len(packet) > 1 else 0)[code]
+    return samples * frames
+
+
+def _last_page(file: BinaryIO, start: int, end: int) -> int | None:
+    """Where the last page of a stream begins, whole or not: pages are followed to the end."""
+    window = max(start, end - 2 * _MAX_PAGE)
+    data = read_at(file, window, end - window)
+    candidate = data.find(b"OggS\0")
+    while candidate >= 0:
+        at = candidate
+        while True:
+            table = data[at + 27 : at + 27 + data[at + 26]] if at + 26 < len(data) else b""
+            following = at + 27 + len(table) + sum(table)
+            if following + 27 > len(data):
+                return window + at
+            if data[following : following + 5] != b"OggS\0":
+                break
+            at = following
+        candidate = data.find(b"OggS\0", candidate + 1)
+    return None
+
+
+def _sealed(page: bytes) -> bytes:
+    """A page with its checksum made right."""
+    blank = page[:22] + b"\0\0\0\0" + page[26:]
+    return page[:22] + struct.pack("<I", _checksum(blank)) + page[26:]
 
 
 def _page(file: BinaryIO, offset: int) -> bytes | None:
@@ -116,33 +215,12 @@ def _is_video(file: BinaryIO, offset: int) -> bool:
 
 def _cut_off(file: BinaryIO, start: int, size: int) -> bool:
     """Whether the file ends inside a page."""
-    window = max(start, size - 2 * 65307)
-    tail = read_at(file, window, size - window)
-    at = len(tail)
-    while (at := tail.rfind(b"OggS\0", 0, at)) >= 0:
-        if at + 27 > len(tail):
-            return True
-        count = tail[at + 26]
-        table = tail[at + 27 : at + 27 + count]
-        if len(table) < count or at + 27 + count + sum(table) > len(tail):
-            # A page's body may hold the four letters by chance: then an outer page ends in the file.
-            if not _ends_inside_whole_page(tail, at):
-                return True
-            continue
+    at = _last_page(file, start, size)
+    if at is None:
         return False
-    return True
-
-
-def _ends_inside_whole_page(tail: bytes, suspect: int) -> bool:
-    at = suspect
-    while (at := tail.rfind(b"OggS\0", 0, at)) >= 0:
-        count = tail[at + 26]
-        end = at + 27 + count + sum(tail[at + 27 : at + 27 + count])
-        if end == len(tail):
-            return True
-        if end <= suspect:
-            return False
-    return False
+    data = read_at(file, at, _MAX_PAGE)
+    table = data[27 : 27 + data[26]] if len(data) > 26 else b""
+    return len(data) < 27 or len(table) < data[26] or 27 + len(table) + sum(table) > len(data)
 
 
 def _make_table() -> tuple[int, ...]:

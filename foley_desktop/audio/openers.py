@@ -14,7 +14,8 @@ from typing import Any, BinaryIO
 import numpy as np
 import soundfile
 
-from foley_desktop.audio import chunked, flac, ogg, sniff
+from foley_desktop.audio import chunked, flac, mpeg, ogg, sniff
+from foley_desktop.audio.mpeg_reader import MpegReader
 from foley_desktop.audio.reader import AudioInfo, AudioReader
 from foley_desktop.audio.sndfile_reader import SndfileReader
 from foley_desktop.audio.splice import SpliceFile, Stretch
@@ -82,9 +83,12 @@ def _open_chunked(job: _Job) -> AudioReader:
     """WAV and AIFF: as they are if libsndfile counts what is really there, else behind a true header."""
     layout = chunked.read_layout(job.view(), job.size - job.start)
     badges = (*layout.badges, *job.badges)
+    if layout.mpeg is not None:
+        inside = Stretch(job.start + layout.mpeg.start, layout.mpeg.size)
+        return _open_frames(job, inside, badges, job.kind.label)
     known = layout.frames is not None
     if not job.start and not layout.sizes_lie:
-        reader = _try(job.direct(), badges, frames_known=known)
+        reader = _try(job.direct(), badges, frames_known=known, limit=layout.limit)
         if isinstance(reader, SndfileReader):
             if not known or reader.info.frames == layout.frames:
                 return reader
@@ -93,7 +97,7 @@ def _open_chunked(job: _Job) -> AudioReader:
         Stretch(piece.start + job.start, piece.size) if isinstance(piece, Stretch) else piece
         for piece in layout.pieces
     ]
-    reader = _try(job.splice(pieces), badges, frames_known=known)
+    reader = _try(job.splice(pieces), badges, frames_known=known, limit=layout.limit)
     if isinstance(reader, SndfileReader):
         return reader
     if not layout.known_codec:
@@ -159,12 +163,22 @@ def _shape(reader: AudioReader) -> tuple[int, int]:
 
 
 def _open_mpeg(job: _Job) -> AudioReader:
-    reader = _try(job.direct(), job.badges) if not job.start else ValueError()
-    if not isinstance(reader, SndfileReader):
-        reader = _try(job.rest(), job.badges)
-    if isinstance(reader, SndfileReader):
-        return reader
-    raise _refused(job, reader)
+    return _open_frames(job, Stretch(job.start, job.size - job.start), job.badges, job.kind.label)
+
+
+def _open_frames(job: _Job, where: Stretch, badges: tuple[str, ...], label: str) -> AudioReader:
+    """Layer III by counted frames; layers I and II, which have no header frame to correct, as they are."""
+    layout = mpeg.read_layout(job.file, where.start, where.start + where.size)
+    if layout is None:
+        raise AudioFileError("corrupt_header", f"No frame of the MPEG audio in this {label} file is whole.")
+    if layout.truncated:
+        badges = tuple(dict.fromkeys((*badges, "truncated")))
+    try:
+        if layout.layer == 3:
+            return MpegReader(layout, job.splice, label, badges=badges)
+        return SndfileReader(job.splice(layout.stretches), badges=badges)
+    except _SNDFILE_ERRORS as error:
+        raise _refused(job, error) from error
 
 
 def _open_sndfile(job: _Job) -> AudioReader:
@@ -180,7 +194,7 @@ def _open_av(job: _Job, demuxer: str = "") -> AudioReader:
     names = {"mpeg-ps": "mpeg"}
     code = job.kind.code
     return AvReader(
-        job.rest(),  # type: ignore[arg-type]
+        job.rest(),
         demuxer or names.get(code, code),
         job.kind.label,
         badges=job.badges,

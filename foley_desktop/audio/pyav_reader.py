@@ -10,7 +10,8 @@ import os
 import time
 from collections import deque
 from collections.abc import Iterator
-from typing import Any, BinaryIO
+from io import IOBase
+from typing import Any
 
 import numpy as np
 
@@ -28,7 +29,7 @@ _LOSSLESS_BITS = {"alac": None, "flac": None, "wavpack": None, "ape": None, "tta
 class _Source:
     """The file as FFmpeg reads it; opening gives up after a while, whatever loop the file provokes."""
 
-    def __init__(self, file: BinaryIO) -> None:
+    def __init__(self, file: IOBase) -> None:
         self._file = file
         self.deadline: float | None = None
 
@@ -64,7 +65,7 @@ class AvReader(AudioReader):
             there is no sound in it.
     """
 
-    def __init__(self, file: BinaryIO, demuxer: str, label: str, *, badges: tuple[str, ...] = ()) -> None:
+    def __init__(self, file: IOBase, demuxer: str, label: str, *, badges: tuple[str, ...] = ()) -> None:
         self._av = _load(label)
         self._source = _Source(file)
         self._demuxer = demuxer

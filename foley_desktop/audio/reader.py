@@ -117,6 +117,7 @@ class AudioReader:
             if not got:
                 return
             frames -= got
+            self._position += got
 
     def _nothing(self) -> np.ndarray:
         return np.empty((0, self.info.channels), np.float32)

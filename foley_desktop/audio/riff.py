@@ -169,9 +169,10 @@ def _measure(file: BinaryIO, found: Container, name: bytes, start: int, promised
     if promised == _UNKNOWN_32 and name in found.sizes_64:
         promised = found.sizes_64[name]
     present = found.file_size - start
-    if name != found.sound_id or found.first(name) is not None:
-        return Chunk(name, start, min(promised, present), promised)
     order = ">" if found.big_endian else "<"
+    if name != found.sound_id or found.first(name) is not None:
+        size = promised if promised <= present else _tail_start(file, start, found.file_size, order) - start
+        return Chunk(name, start, size, promised)
     if present >= 1 << 32 and found.form in (b"RIFF", b"RIFX", b"FORM"):
         return _measure_wrapped(file, found, start, promised, order)
     if 0 < promised <= present:

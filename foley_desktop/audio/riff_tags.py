@@ -125,7 +125,7 @@ def read_riff(file: BinaryIO, size: int) -> Iterator[Tag]:
 
 def _bext(payload: bytes, container: Container, chunk: Chunk) -> Iterator[Tag]:
     for field, start, size in _BEXT_FIELDS:
-        if value := decode_text(payload[start : start + size]):
+        if value := decode_text(payload[start : start + size], size):
             yield Tag(field, value, "bext")
     if len(payload) >= 346:
         reference = struct.unpack_from("<Q", payload, 338)[0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import BinaryIO
+from io import IOBase
 
 import numpy as np
 import soundfile
@@ -59,6 +59,7 @@ class SndfileReader(AudioReader):
         badges: What is already known to be odd.
         frames_known: Whether the caller has checked the count against the bytes present.
         promised: How many frames the header states, if less than that means that sound is missing.
+        limit: Frames after which whatever libsndfile still delivers is no sound of this file.
         rewind_to_seek: Whether only decoding from the start finds a place for certain.
 
     Raises:
@@ -67,17 +68,20 @@ class SndfileReader(AudioReader):
 
     def __init__(
         self,
-        source: bytes | str | BinaryIO,
+        source: bytes | str | IOBase,
         *,
         badges: tuple[str, ...] = (),
         frames_known: bool = False,
         promised: int = 0,
+        limit: int | None = None,
         rewind_to_seek: bool = False,
     ) -> None:
         self._source = source
         self._file = _ForwardSoundFile(source)
         self._ended = False
+        self._at = 0
         self._promised = promised
+        self._limit = limit
         subtype = self._file.subtype
         self._rewinds = rewind_to_seek or subtype in _NO_SEEK
         info = AudioInfo(
@@ -92,7 +96,9 @@ class SndfileReader(AudioReader):
         super().__init__(info, frames_known=frames_known)
 
     def _read(self, frames: int) -> np.ndarray:
-        if self._ended:
+        if self._limit is not None:
+            frames = min(frames, self._limit - self._at)
+        if self._ended or frames <= 0:
             return self._nothing()
         block = np.full((frames, self.info.channels), np.nan, np.float32)
         try:
@@ -102,12 +108,11 @@ class SndfileReader(AudioReader):
             unread = np.isnan(block).all(axis=1)
             count = int(np.argmax(unread)) if unread.any() else frames
             self._end(damaged=True)
+        count = max(0, count)
+        self._at += count
         if count < frames:
-            self._end(damaged=self._decoded(count) < self._promised)
-        return block[: max(0, count)]
-
-    def _decoded(self, more: int) -> int:
-        return self._position + more
+            self._end(damaged=self._at < self._promised)
+        return block[:count]
 
     def _end(self, *, damaged: bool) -> None:
         self._ended = True
@@ -126,7 +131,7 @@ class SndfileReader(AudioReader):
             lead = min(frame, _LEAD_FRAMES.get(self.info.subtype, 0))
             try:
                 self._file.seek(frame - lead)
-                self._ended = False
+                self._at, self._ended = frame - lead, False
             except (soundfile.SoundFileError, RuntimeError):
                 # After a failed seek libsndfile may read on from anywhere.
                 self._rewind()
@@ -142,7 +147,7 @@ class SndfileReader(AudioReader):
         if not isinstance(self._source, (bytes, str)):
             self._source.seek(0)
         self._file = _ForwardSoundFile(self._source)
-        self._ended = False
+        self._at, self._ended = 0, False
 
     def _close(self) -> None:
         self._file.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import BinaryIO, NamedTuple
 
+from foley_desktop.audio import mpeg
 from foley_desktop.audio.splice import read_at
 from foley_desktop.errors import AudioFileError
 
@@ -124,7 +125,7 @@ def sniff(file: BinaryIO, size: int, extension: str) -> tuple[Kind, int]:
         return kind, start
     if _is_transport_stream(file, start):
         return MPEG_TS, start
-    found = find_mpeg(file, start, size)
+    found = _find_mpeg(file, start, size)
     if found is not None and (
         found == start or extension in MPEG.extensions or start or not head.strip(b"\0")
     ):
@@ -183,53 +184,11 @@ def _is_transport_stream(file: BinaryIO, start: int) -> bool:
     return False
 
 
-def find_mpeg(file: BinaryIO, start: int, size: int) -> int | None:
-    """Where MPEG audio begins: a frame header whose next frame follows where it should."""
-    stretch = read_at(file, start, _JUNK_BYTES + 4096)
-    position = stretch.find(b"\xff")
-    while 0 <= position < min(_JUNK_BYTES, len(stretch) - 4):
-        length = frame_length(stretch[position : position + 4])
-        if length:
-            behind = stretch[position + length : position + length + 4]
-            if frame_length(behind) and same_stream(stretch[position : position + 4], behind):
-                return start + position
-            if start + position + length >= size - 128 and position == len(stretch) - len(
-                stretch.lstrip(b"\0")
-            ):
-                return start + position
-        position = stretch.find(b"\xff", position + 1)
-    return None
-
-
-_BITRATES = {
-    (1, 1): (0, 32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352, 384, 416, 448),
-    (1, 2): (0, 32, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384),
-    (1, 3): (0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320),
-    (2, 1): (0, 32, 48, 56, 64, 80, 96, 112, 128, 144, 160, 176, 192, 224, 256),
-    (2, 2): (0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160),
-    (2, 3): (0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160),
-}
-_RATES = {3: (44100, 48000, 32000), 2: (22050, 24000, 16000), 0: (11025, 12000, 8000)}
-
-
-def frame_length(header: bytes) -> int:
-    """Bytes of the MPEG audio frame that four header bytes describe (ISO 11172-3); 0 if none does."""
-    if len(header) < 4 or header[0] != 0xFF or header[1] & 0xE0 != 0xE0:
-        return 0
-    version, layer = header[1] >> 3 & 3, 4 - (header[1] >> 1 & 3)
-    rate_index, bitrate_index = header[2] >> 2 & 3, header[2] >> 4
-    if version == 1 or layer == 4 or rate_index == 3 or bitrate_index in (0, 15):
-        return 0
-    bitrate = 1000 * _BITRATES[1 if version == 3 else 2, layer][bitrate_index]
-    rate, padding = _RATES[version][rate_index], header[2] >> 1 & 1
-    if layer == 1:
-        return (12 * bitrate // rate + padding) * 4
-    return (72 if layer == 3 and version != 3 else 144) * bitrate // rate + padding
-
-
-def same_stream(one: bytes, other: bytes) -> bool:
-    """Whether two frame headers agree in version, layer and sample rate."""
-    return one[1] & 0xFE == other[1] & 0xFE and one[2] & 0x0C == other[2] & 0x0C
+def _find_mpeg(file: BinaryIO, start: int, size: int) -> int | None:
+    """Where MPEG audio begins, at ``start`` or behind zeros or rubbish."""
+    data = read_at(file, start, _JUNK_BYTES + 8192)
+    found = mpeg.find_stream(data, _JUNK_BYTES, start + len(data) >= size)
+    return None if found is None else start + found
 
 
 def _not_audio(head: bytes, start: int) -> AudioFileError:

@@ -23,8 +23,8 @@ class Stretch(NamedTuple):
 class SpliceFile(io.RawIOBase):
     """Bytes and stretches of ``file``, one behind the other, as one seekable file.
 
-    Closes ``file`` with itself unless ``owns`` is False. Never raises from reading: a file that shrank or a drive that went
-    away reads as its end, because exceptions cannot pass through a decoder written in C.
+    Closes ``file`` with itself unless ``owns`` is False. Never raises from reading: a file that shrank
+    or a drive that went away reads as its end, because exceptions cannot pass through a decoder in C.
     """
 
     def __init__(self, file: BinaryIO, pieces: Sequence[bytes | Stretch], *, owns: bool = True) -> None:

@@ -11,35 +11,36 @@ _SPACES = re.compile(r"[\t\r\n\v\f\x85\u2028\u2029]+")
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\ufeff\ufffe\uffff\ud800-\udfff]")
 
 
-def decode_text(raw: bytes) -> str:
+def decode_text(raw: bytes, field_size: int = 0) -> str:
     """Text of a fixed or NUL-terminated field: cut at the first NUL, decoded, cleaned.
 
     UTF-8 comes first, without a character that the field's end cut in half; then cp1252, then
-    Latin-1, which takes anything.
+    Latin-1, which takes anything. ``field_size`` is the width in bytes of a field that cuts.
     """
-    raw = raw.split(b"\0", 1)[0]
-    if raw[:3] == b"\xef\xbb\xbf":
-        raw = raw[3:]
-    return clean(_decode(raw))
+    raw = raw.split(b"\0", 1)[0].removeprefix(b"\xef\xbb\xbf")
+    return clean(_decode(raw, cut=len(raw) == field_size))
 
 
-def _decode(raw: bytes) -> str:
+def _decode(raw: bytes, *, cut: bool) -> str:
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
-        if error.reason == "unexpected end of data" and len(raw) - error.start < 4 and error.start:
-            head = raw[: error.start]
-            if not head.isascii() or _is_cut_field(raw):
-                return head.decode("utf-8")
+        head, tail = raw[: error.start], raw[error.start :]
+        if error.reason == "unexpected end of data" and (cut or _looks_cut(head, tail)):
+            return head.decode("utf-8")
     try:
         return raw.decode("cp1252")
     except UnicodeDecodeError:
         return raw.decode("latin-1")
 
 
-def _is_cut_field(raw: bytes) -> bool:
-    """Whether a field is filled to one of the sizes at which writers cut: then its end is suspect."""
-    return len(raw) in (4, 10, 32, 255, 256)
+def _looks_cut(head: bytes, tail: bytes) -> bool:
+    """Whether the last bytes are half a UTF-8 character rather than a letter of an older encoding.
+
+    They are if other such characters came before, if there is more than one of them, or if the letter
+    would be a capital (0xC2 to 0xC5, which begin the accented letters of Latin scripts) behind a small one.
+    """
+    return not head.isascii() or len(tail) > 1 or (tail[0] in range(0xC2, 0xC6) and head[-1:].islower())
 
 
 def clean(text: str) -> str:

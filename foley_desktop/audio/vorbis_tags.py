@@ -6,6 +6,7 @@ lost. Structure as in the Vorbis I specification, section 5.
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Iterator
 from typing import BinaryIO
@@ -17,8 +18,10 @@ from foley_desktop.models import Tag
 
 _MAX_PACKET = 1 << 20
 """Text stands at the beginning of a comment packet often enough; covers in it may have many MB."""
+_MIN_BLOCK = 1 << 14
 _MAX_COMMENTS = 2000
 _MAX_BLOCKS = 128
+_NAMES = re.compile(rb"(?i)(title|description|comment|keywords|category|subcategory|artist|genre)=")
 
 
 def read_flac(file: BinaryIO, start: int, size: int) -> Iterator[Tag]:
@@ -31,7 +34,8 @@ def read_flac(file: BinaryIO, start: int, size: int) -> Iterator[Tag]:
             return
         length = int.from_bytes(head[1:4], "big")
         if head[0] & 0x7F == 4:
-            yield from _comments(read_at(file, position + 4, min(length, _MAX_PACKET)))
+            # The comments' own lengths say where they end; the block's may be wrong.
+            yield from _comments(read_at(file, position + 4, min(max(length, _MIN_BLOCK), _MAX_PACKET)))
         position += 4 + length
         if head[0] & 0x80 or position >= size:
             return
@@ -80,10 +84,12 @@ def _comments(block: bytes) -> Iterator[Tag]:
 
 
 def _pairs(block: bytes) -> Iterator[tuple[str, str]]:
+    """Name and value of each comment; of a block whose lengths make no sense, what can be found in it."""
     if len(block) < 8:
         return
     position = 4 + struct.unpack_from("<I", block)[0]
     if position + 4 > len(block):
+        yield from _salvage(block)
         return
     count = struct.unpack_from("<I", block, position)[0]
     position += 4
@@ -91,7 +97,18 @@ def _pairs(block: bytes) -> Iterator[tuple[str, str]]:
         if position + 4 > len(block):
             return
         length = struct.unpack_from("<I", block, position)[0]
+        if position + 4 + length > len(block):
+            yield from _salvage(block[position:])
+            return
         name, equals, value = block[position + 4 : position + 4 + length].partition(b"=")
         if equals and name:
             yield name.decode("latin-1"), decode_text(value)
         position += 4 + length
+
+
+def _salvage(block: bytes) -> Iterator[tuple[str, str]]:
+    """Comments found by their names, each as long as the length in front of it says, if it can be."""
+    for match in _NAMES.finditer(block, 4):
+        length = struct.unpack_from("<I", block, match.start() - 4)[0] - (match.end() - match.start())
+        if 0 < length <= len(block) - match.end():
+            yield match[1].decode("ascii"), decode_text(block[match.end() : match.end() + length])
