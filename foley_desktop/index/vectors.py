@@ -1,12 +1,7 @@
 """The vector index: nearest windows of sound, grouped by clip, in LanceDB.
 
-One table a vector space; a row is a window of a clip. Up to a few hundred thousand numbers a library is
-scanned exactly from memory, which LanceDB's own scan would take some fifty times longer for; larger ones are
-searched through LanceDB's approximate index, and exactly where a filter leaves few clips.
-
-Whatever found the candidates, their cosines are computed again in 64 bits, row by row, and candidates are
-read past the cut, so that equal vectors get equal scores and the order never depends on how the table
-came to be.
+One table a vector space; a row is a window of a clip, ``(clip_id, start_s, end_s, vector)``. This module
+writes and keeps tables in order; how they are read stands in :mod:`foley_desktop.index.vector_readers`.
 """
 
 from __future__ import annotations
@@ -16,23 +11,39 @@ import re
 import shutil
 import threading
 import warnings
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from foley_desktop.errors import IndexStoreError
 from foley_desktop.index.protocols import Where, Window, WindowHit
+from foley_desktop.index.vector_readers import MemoryReader, TableReader, one_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from lancedb.db import DBConnection
     from lancedb.table import Table
 
+MEMORY_BYTES = 256 * 2**20
+"""Tables of up to so many bytes of vectors are held in memory and scanned exactly."""
+
+APPROXIMATE_ABOVE = 100_000
+"""Windows from which on a table that is not held in memory gets an approximate index."""
+
+_PARTITION = 250_000
+_IDS_A_DELETE = 1000
 _ID = re.compile(r"[0-9A-Za-z_.:\-]{1,200}")
-_NOISE = 1e-5
-"""More than 32-bit cosines of the same pair ever differ; candidates are read this far past the cut."""
+_Reader = MemoryReader | TableReader
+_Answer = TypeVar("_Answer")
+
+
+def is_id(text: str) -> bool:
+    """Whether ``text`` can be a clip's id here: printable ASCII that needs no quoting anywhere."""
+    return _ID.fullmatch(text) is not None
 
 
 def table_name(model_id: str) -> str:
@@ -41,14 +52,12 @@ def table_name(model_id: str) -> str:
 
 
 def tables(folder: Path) -> list[tuple[str, int, int]]:
-    """``(model_id, dim, rows)`` of every vector space kept in ``folder``, by model id."""
-    if not Path(folder).is_dir():
-        return []
-    database = _connect(folder)
+    """``(model_id, dim, rows)`` of every readable vector space in ``folder``, by model id."""
+    names = sorted(path.stem for path in Path(folder).glob("v_*.lance"))
     found = []
-    for name in sorted(path.stem for path in Path(folder).glob("v_*.lance")):
+    for name in names:
         try:
-            table = database.open_table(name)
+            table = _connect(folder).open_table(name)
             meta = table.schema.metadata or {}
             dim = table.schema.field("vector").type.list_size
             found.append((meta[b"model_id"].decode(), dim, table.count_rows()))
@@ -64,19 +73,34 @@ class LanceVectorIndex:
         folder: The folder of all vector tables; made when first needed.
         model_id: Which embedder, weights and pipeline the vectors are from; spaces are never mixed.
         dim: Length of a vector.
+        memory_bytes: Up to which size the vectors are held in memory; 0 leaves them on disk.
+        approximate_above: From how many windows on a table on disk gets an approximate index.
 
-    Every method raises :class:`IndexStoreError` when the table on disk is damaged; :meth:`drop` then
-    makes room for a new one.
+    What is written can be found at once, by every handle in every process. Every method raises
+    :class:`IndexStoreError` when the table on disk is damaged; :meth:`drop` then makes room for a new
+    one.
     """
 
-    def __init__(self, folder: Path, model_id: str, dim: int) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        model_id: str,
+        dim: int,
+        *,
+        memory_bytes: int = MEMORY_BYTES,
+        approximate_above: int = APPROXIMATE_ABOVE,
+    ) -> None:
         self.folder = Path(folder)
         self.model_id = model_id
         self.dim = dim
+        self._memory_bytes = memory_bytes
+        self._approximate_above = approximate_above
         self._name = table_name(model_id)
-        self._lock = threading.RLock()
-        self._table: Table | None = None
-        self._snapshot: _Snapshot | None = None
+        # Two locks, because building an index takes minutes in which searches go on.
+        self._write_lock = threading.RLock()
+        self._read_lock = threading.RLock()
+        self._watched: Table | None = None
+        self._reader: _Reader | None = None
 
     # -- writing --------------------------------------------------------------------------------
 
@@ -84,68 +108,80 @@ class LanceVectorIndex:
         """Puts the windows of one clip in place of what was there.
 
         Raises:
-            ValueError: for a vector of another length, with NaN, or of no length at all.
+            ValueError: for no window, a vector of another length, with NaN, or of no length at all.
         """
         if self.upsert_many({clip_id: windows}):
-            raise ValueError(f"clip {clip_id!r} has a vector that is no direction in {self.dim} dimensions")
+            raise ValueError(f"clip {clip_id!r} has no vector of {self.dim} dimensions that points anywhere")
 
     def upsert_many(self, clips: Mapping[str, Sequence[Window]]) -> list[str]:
         """Puts the windows of many clips in place of what was there, in one go.
 
         Returns:
-            The ids that were refused, in order: a vector of another length, NaN, zero, or no window.
+            The ids that were refused, in order: no window, a vector of another length, NaN or zero.
             What was there for them stays.
         """
-        refused = [clip_id for clip_id, windows in clips.items() if not self._usable(clip_id, windows)]
-        good = {clip_id: clips[clip_id] for clip_id in clips if clip_id not in set(refused)}
+        good = {clip_id: windows for clip_id, windows in clips.items() if self._usable(clip_id, windows)}
         if good:
-            with self._lock, _guard():
-                table = self._open()
-                existing = self._existing(table, good)
-                if existing:
-                    table.delete(_one_of(existing))
+            with self._writing() as table:
+                _delete(table, good)
                 table.add(self._rows(good))
-        return refused
+        return [clip_id for clip_id in clips if clip_id not in good]
 
     def delete(self, ids: Iterable[str]) -> None:
         """Takes clips out; ids that are not there are fine."""
-        wanted = [clip_id for clip_id in ids if _ID.fullmatch(clip_id)]
-        with self._lock, _guard():
-            table = self._open()
-            for i in range(0, len(wanted), 1000):
-                existing = self._existing(table, wanted[i : i + 1000])
-                if existing:
-                    table.delete(_one_of(existing))
+        wanted = [clip_id for clip_id in ids if is_id(clip_id)]
+        if wanted:
+            with self._writing() as table:
+                _delete(table, wanted)
 
     def optimize(self) -> None:
-        """Joins the small files that writing left behind and removes old versions."""
-        with self._lock, _guard(), warnings.catch_warnings():
+        """Joins the small files that writing left behind, removes old versions, and keeps a large table's
+        indexes complete. The first time that a table is large this takes minutes."""
+        with self._writing() as table, warnings.catch_warnings():
+            # It warns of readers that are still at an old version. Ours take the new one, see _ask.
             warnings.simplefilter("ignore", UserWarning)
-            self._open().optimize(cleanup_older_than=timedelta(0))
+            self._index_large(table)
+            table.optimize(cleanup_older_than=timedelta(0))
 
     def drop(self) -> None:
         """Forgets every vector of this space, also when the table is damaged."""
-        with self._lock:
-            self._table = self._snapshot = None
-            shutil.rmtree(self.folder / f"{self._name}.lance", ignore_errors=True)
+        with self._write_lock, self._read_lock:
+            self.close()
+            path = self.folder / f"{self._name}.lance"
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
 
     def close(self) -> None:
         """Lets go of memory and handles; a later call opens again."""
-        with self._lock:
-            self._table = self._snapshot = None
+        with self._read_lock:
+            self._watched = self._reader = None
+
+    @contextmanager
+    def _writing(self) -> Iterator[Table]:
+        with self._write_lock, self._guarded():
+            yield self._open()
 
     def _usable(self, clip_id: str, windows: Sequence[Window]) -> bool:
-        if not _ID.fullmatch(clip_id) or not windows:
-            return False
-        for window in windows:
-            vector = np.asarray(window.vector)
-            if vector.shape != (self.dim,) or not np.isfinite(vector).all() or not np.any(vector):
-                return False
-        return True
+        return is_id(clip_id) and bool(windows) and all(self._points(w.vector) for w in windows)
 
-    def _existing(self, table: Table, ids: Collection[str]) -> list[str]:
-        found = table.search().where(_one_of(ids)).select(["clip_id"]).limit(None).to_arrow()
-        return found.column("clip_id").unique().to_pylist()
+    def _points(self, vector: np.ndarray) -> bool:
+        vector = np.asarray(vector)
+        return vector.shape == (self.dim,) and bool(np.isfinite(vector).all()) and bool(np.any(vector))
+
+    def _index_large(self, table: Table) -> None:
+        from lancedb.index import BTree, HnswSq
+
+        rows = table.count_rows()
+        if rows * self.dim * 4 <= self._memory_bytes or rows < self._approximate_above:
+            return
+        indexed = {column for index in table.list_indices() for column in index.columns}
+        if "clip_id" not in indexed:
+            table.create_index("clip_id", config=BTree())
+        if "vector" not in indexed:
+            partitions = max(1, round(rows / _PARTITION))
+            table.create_index("vector", config=HnswSq(distance_type="cosine", num_partitions=partitions))
 
     def _rows(self, clips: Mapping[str, Sequence[Window]]) -> pa.Table:
         import pyarrow as pa
@@ -171,23 +207,68 @@ class LanceVectorIndex:
         ]
         return pa.schema(fields, metadata={"model_id": self.model_id, "dim": str(self.dim)})
 
+    # -- opening --------------------------------------------------------------------------------
+
     def _open(self) -> Table:
-        if self._table is None:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            database = _connect(self.folder)
-            self._table = database.create_table(self._name, schema=self._schema(), exist_ok=True)
-        return self._table
+        """A handle that follows the table, made empty if there is none."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        database = _connect(self.folder)
+        table = database.create_table(self._name, schema=self._schema(), exist_ok=True)
+        if table.schema.field("vector").type.list_size != self.dim:
+            raise ValueError(f"the table of {self.model_id} holds vectors of another length than {self.dim}")
+        return table
+
+    def _latest(self) -> _Reader:
+        """Reads the latest version of the table, whoever wrote it."""
+        with self._read_lock:
+            if self._watched is None:
+                self._watched = self._open()
+            version = self._watched.version
+            if self._reader is None or self._reader.version != version:
+                self._reader = None
+                self._reader = self._make_reader(version)
+            return self._reader
+
+    def _make_reader(self, version: int) -> _Reader:
+        pinned = _connect(self.folder).open_table(self._name)
+        pinned.checkout(version)
+        if pinned.count_rows() * self.dim * 4 <= self._memory_bytes:
+            return MemoryReader(pinned, version, self.dim)
+        indexed = any("vector" in index.columns for index in pinned.list_indices())
+        return TableReader(pinned, version, self.dim, indexed=indexed)
+
+    def _ask(self, question: Callable[[_Reader], _Answer]) -> _Answer:
+        """Asks again when the version that was being read has just been tidied away by a writer."""
+        for _ in range(3):
+            try:
+                with self._guarded():
+                    return question(self._latest())
+            except IndexStoreError:
+                self.close()
+        with self._guarded():
+            return question(self._latest())
+
+    @contextmanager
+    def _guarded(self) -> Iterator[None]:
+        """Turns what LanceDB raises about its files into an :class:`IndexStoreError`."""
+        try:
+            yield
+        except (OSError, RuntimeError, ValueError) as error:
+            raise IndexStoreError(
+                "The vector index cannot be read or written.",
+                hint="Rebuild it with: foley-desktop doctor --rebuild",
+                cause=error,
+            ) from error
 
     # -- asking ---------------------------------------------------------------------------------
 
     def ids(self) -> set[str]:
         """The ids of all clips that have a vector."""
-        return set(self._read().clip_ids)
+        return self._ask(lambda reader: set(reader.clip_ids))
 
     def count(self) -> int:
         """How many windows there are."""
-        with self._lock, _guard():
-            return self._open().count_rows()
+        return self._ask(lambda reader: reader.count)
 
     def knn(self, vector: np.ndarray, k: int, *, where: Where | None = None) -> list[tuple[str, float]]:
         """The ``k`` clips nearest to ``vector``, shape ``(dim,)``, as ``(id, cosine)``, best first.
@@ -202,10 +283,10 @@ class LanceVectorIndex:
     def knn_windows(self, vector: np.ndarray, k: int, *, where: Where | None = None) -> list[WindowHit]:
         """As :meth:`knn`, with the best window of each clip; the earliest of equally good ones."""
         query = self._query(vector)
-        within = _within(where)
+        within = clips_within(where)
         if k <= 0 or not np.any(query) or (within is not None and not within):
             return []
-        return self._read().nearest(query, k, within)
+        return self._ask(lambda reader: reader.nearest(query, k, within))
 
     def best_windows(self, vector: np.ndarray, clip_ids: Iterable[str]) -> dict[str, WindowHit]:
         """The best window of each of these clips; clips without a vector are left out."""
@@ -215,13 +296,13 @@ class LanceVectorIndex:
 
     def get_vectors(self, clip_id: str) -> list[Window]:
         """The windows of a clip in time order; none if it has no vector."""
-        return self._read().windows(clip_id)
+        return self._ask(lambda reader: reader.windows(clip_id)) if is_id(clip_id) else []
 
     def mean_vector(self, clip_id: str) -> np.ndarray | None:
         """The direction of a clip as a whole, shape ``(dim,)``, float32, unit length, or None."""
         windows = self.get_vectors(clip_id)
-        mean = np.sum([window.vector for window in windows], axis=0) if windows else np.zeros(self.dim)
-        return _unit(mean) if np.any(mean) else None
+        mean = np.sum([window.vector for window in windows], axis=0, dtype=np.float64)
+        return _unit(mean) if windows and np.linalg.norm(mean) > 1e-6 else None
 
     def _query(self, vector: np.ndarray) -> np.ndarray:
         query = np.asarray(vector, dtype=np.float64)
@@ -233,72 +314,28 @@ class LanceVectorIndex:
             raise ValueError("a query vector holds numbers that are not finite")
         return query
 
-    def _read(self) -> _Snapshot:
-        with self._lock, _guard():
-            table = self._open()
-            version = table.version
-            if self._snapshot is None or self._snapshot.version != version:
-                self._snapshot = _Snapshot(version, table.to_arrow(), self.dim)
-            return self._snapshot
+
+def clips_within(where: Where | None) -> Collection[str] | None:
+    """The ids that a filter lets pass, None for all.
+
+    Raises:
+        ValueError: for a filter on anything but ``clip_id``.
+    """
+    if where is None:
+        return None
+    unknown = set(where) - {"clip_id"}
+    if unknown:
+        raise ValueError(f"unknown filter {sorted(unknown)}; there is clip_id")
+    return where.get("clip_id")
 
 
-class _Snapshot:
-    """All windows of one version of the table in memory, ordered by clip and time."""
-
-    def __init__(self, version: int, rows: pa.Table, dim: int) -> None:
-        self.version = version
-        rows = rows.sort_by([("clip_id", "ascending"), ("start_s", "ascending"), ("end_s", "ascending")])
-        flat = rows.column("vector").combine_chunks().flatten()
-        self._vectors = np.asarray(flat, dtype=np.float32).reshape(-1, dim)
-        self._start = np.asarray(rows.column("start_s"))
-        self._end = np.asarray(rows.column("end_s"))
-        encoded = rows.column("clip_id").combine_chunks().dictionary_encode()
-        self.clip_ids: list[str] = encoded.dictionary.to_pylist()
-        self._clip_of = np.asarray(encoded.indices, dtype=np.int64)
-        self._first = np.searchsorted(self._clip_of, np.arange(len(self.clip_ids) + 1))
-        self._number = {clip_id: i for i, clip_id in enumerate(self.clip_ids)}
-
-    def windows(self, clip_id: str) -> list[Window]:
-        number = self._number.get(clip_id)
-        if number is None:
-            return []
-        span = range(self._first[number], self._first[number + 1])
-        return [Window(float(self._start[i]), float(self._end[i]), self._vectors[i].copy()) for i in span]
-
-    def nearest(self, query: np.ndarray, k: int, within: Collection[str] | None) -> list[WindowHit]:
-        if within is None:
-            numbers = np.arange(len(self.clip_ids))
-        else:
-            numbers = np.array([n for i in set(within) if (n := self._number.get(i)) is not None], np.int64)
-        if not len(numbers):
-            return []
-        scores = self._vectors @ (query / np.linalg.norm(query)).astype(np.float32)
-        best = np.maximum.reduceat(scores, self._first[:-1])[numbers]
-        if k < len(numbers):
-            floor = np.partition(best, len(best) - k)[len(best) - k]
-            numbers = numbers[best >= floor - _NOISE]
-        hits = [self._best_window(query, int(number)) for number in numbers]
-        hits.sort(key=lambda hit: (-hit.score, hit.clip_id))
-        return hits[:k]
-
-    def _best_window(self, query: np.ndarray, number: int) -> WindowHit:
-        first, last = self._first[number], self._first[number + 1]
-        scores = cosines(self._vectors[first:last], query)
-        best = first + int(np.argmax(scores))
-        return WindowHit(
-            self.clip_ids[number],
-            float(scores[best - first]),
-            float(self._start[best]),
-            float(self._end[best]),
-        )
-
-
-def cosines(rows: np.ndarray, query: np.ndarray) -> np.ndarray:
-    """Cosines of ``rows``, shape ``(n, dim)``, with ``query``, rounded to 1e-6, each from its row alone."""
-    rows = rows.astype(np.float64)
-    dots = (rows * query).sum(axis=1)
-    lengths = np.sqrt((rows * rows).sum(axis=1)) * np.sqrt((query * query).sum())
-    return np.clip(np.round(dots / lengths, 6), -1.0, 1.0)
+def _delete(table: Table, ids: Collection[str]) -> None:
+    """Deletes clips that are there; a version is written only if there is one."""
+    wanted = list(ids)
+    for start in range(0, len(wanted), _IDS_A_DELETE):
+        some = one_of(wanted[start : start + _IDS_A_DELETE])
+        if table.count_rows(some):
+            table.delete(some)
 
 
 def _unit(vector: np.ndarray) -> np.ndarray:
@@ -309,36 +346,7 @@ def _unit(vector: np.ndarray) -> np.ndarray:
     return (np.asarray(vector, dtype=np.float64) / length).astype(np.float32)
 
 
-def _within(where: Where | None) -> Collection[str] | None:
-    if where is None:
-        return None
-    unknown = set(where) - {"clip_id"}
-    if unknown:
-        raise ValueError(f"unknown filter {sorted(unknown)}; there is clip_id")
-    return where.get("clip_id")
-
-
-def _one_of(ids: Iterable[str]) -> str:
-    """A predicate; only ids that need no quoting get here."""
-    return "clip_id IN (" + ",".join(f"'{clip_id}'" for clip_id in ids) + ")"
-
-
-def _connect(folder: Path):  # type: ignore[no-untyped-def]
+def _connect(folder: Path) -> DBConnection:
     import lancedb
 
     return lancedb.connect(str(folder), read_consistency_interval=timedelta(0))
-
-
-class _guard:
-    """Turns what LanceDB raises about its files into an :class:`IndexStoreError`."""
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, (OSError, RuntimeError)):
-            raise IndexStoreError(
-                "The vector index cannot be read.",
-                hint="Rebuild it with: foley-desktop doctor --rebuild",
-                cause=error,
-            ) from error
