@@ -191,6 +191,31 @@ def test_a_failure_is_one_sentence_and_a_log_and_the_next_start_takes_it_up(
     assert bootstrap(project, "run").returncode == 7
 
 
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux's loader and path")
+def test_what_the_system_lacks_is_named_tried_once_and_no_reason_to_stop(project, tmp_path):
+    """An apt that cannot help, as without a network: the exact command is printed, the set-up goes on."""
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    calls = tmp_path / "calls"
+    apt = programs / "apt-get"
+    apt.write_text(f'#!/bin/sh\necho "$@" >> "{calls}"\nexit 100\n')
+    apt.chmod(0o755)
+
+    first = bootstrap(project, "setup", PATH=str(programs))
+    assert first.returncode == 0, first.stderr
+    assert re.search(r"^  (sudo )?apt-get install .*pulseaudio.* xdotool xvfb$", first.stderr, re.MULTILINE)
+    if os.geteuid() == 0:
+        asked = calls.read_text().splitlines()
+        assert asked[0] == "update" and asked[1].startswith("install -y") and "xvfb" in asked[1]
+        calls.unlink()
+
+    second = bootstrap(project, "run", PATH=str(programs))
+    third = bootstrap(project, "setup", PATH=str(programs))
+    assert second.returncode == 7 and third.returncode == 0
+    assert "apt-get install" in third.stderr
+    assert not calls.exists(), "a second start tried again what had failed"
+
+
 def test_no_display_is_a_sentence_before_anything_is_installed(project):
     for display in ("", ":99887"):
         result = bootstrap(
