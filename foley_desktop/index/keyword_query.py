@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from foley_desktop.index.query import ParsedQuery, Word
-from foley_desktop.index.words import FUNCTION_WORDS, joinable, stems
+from foley_desktop.index.words import FUNCTION_WORDS, SHORTEST_ENDING, is_compound, joinable, stems
 
 if TYPE_CHECKING:
     import tantivy
@@ -100,6 +100,9 @@ class QueryBuilder:
             queries = [pair[0] if len(pair) == 1 else boolean([(occur, q) for q in pair]) for pair in pairs]
         return queries[0]
 
+    def everything(self) -> tantivy.Query:
+        return self._t.Query.all_query()
+
     def one_of_ids(self, ids: Iterable[str]) -> tantivy.Query:
         return self.constant(self._t.Query.term_set_query(self._schema, "id", list(ids)), 0.0)
 
@@ -140,7 +143,7 @@ class QueryBuilder:
         if not clauses:
             return None
         if len(clauses) == len(parsed.excluded):
-            clauses.append((occur.Must, self._t.Query.all_query()))
+            clauses.append((occur.Must, self.everything()))
         return self._t.Query.boolean_query(clauses)
 
     def _phrase(self, field: str, parts: Sequence[str]) -> tantivy.Query:
@@ -164,18 +167,19 @@ class QueryBuilder:
                 masses[part] = max(masses.get(part, 0.0), weight * self.word_idf("stem", stem))
         return masses
 
-    def mentions(self, part: str) -> tantivy.Query:
-        """Documents that hold a word or another form of it; no score."""
+    def mentions(self, part: str, parsed: ParsedQuery) -> tantivy.Query:
+        """Documents that hold a word of the query in any form; no score."""
         stem = stems([part])[0]
         forms = [self.term("text", part), self.term("stem", stem), self.term("joined", stem)]
-        forms += [self.term("text", compound) for compound in self._compounds(part)]
+        together = [left + right for left, right in neighbours(parsed) if part in (left, right)]
+        forms += [self.term("text", other) for other in self._compounds(part) + together]
         return self.constant(self.any_of(forms), 0.0)
 
     def _terms(self, parsed: ParsedQuery) -> list[tuple[str, str, float]]:
         """``(field, term, weight)`` of everything whose BM25 makes up the score."""
         weighed: dict[tuple[str, str], float] = {}
         for word, weight in self.weights(parsed):
-            for form in _forms(word):
+            for form in forms_of(word):
                 stem = stems([form])[0]
                 weighed.setdefault(("text", form), weight)
                 weighed.setdefault(("stem", stem), weight * STEM_WEIGHT)
@@ -183,10 +187,9 @@ class QueryBuilder:
                     weighed.setdefault(("joined", stem), weight * STEM_WEIGHT)
                 for compound in self._compounds(form):
                     weighed.setdefault(("text", compound), weight * COMPOUND_WEIGHT)
-        for left, right in _plain_pairs(parsed):
-            if joinable(left) and joinable(right):
-                weighed.setdefault(("text", left + right), 1.0)
-                weighed.setdefault(("stem", stems([left + right])[0]), STEM_WEIGHT)
+        for left, right in neighbours(parsed):
+            weighed.setdefault(("text", left + right), 1.0)
+            weighed.setdefault(("stem", stems([left + right])[0]), STEM_WEIGHT)
         return [(field, term, weight) for (field, term), weight in weighed.items()]
 
     def _adjacent(self, parsed: ParsedQuery) -> list[tuple[tuple[str, str], float]]:
@@ -223,9 +226,9 @@ class QueryBuilder:
         """The most frequent compounds in the library that end in ``word`` or its stem."""
         found: dict[str, int] = {}
         for ending in {word, stems([word])[0]}:
-            if len(ending) >= 5 and ending.isalpha():
+            if len(ending) >= SHORTEST_ENDING and ending.isalpha():
                 for reverse, count in self._searcher.terms_with_prefix("endings", ending[::-1], limit=1000):
-                    if len(reverse) >= len(ending) + 3:
+                    if is_compound(reverse[::-1], ending):
                         found[reverse[::-1]] = count
         return sorted(found, key=lambda compound: (-found[compound], compound))[:MOST_COMPOUNDS]
 
@@ -257,10 +260,10 @@ class QueryBuilder:
             ranked.append(self.constant(phrases, worth))
         words, worth = self._all_words(parsed)
         if words:
-            ranked.append(self.constant(self.all_of([self.mentions(word) for word in words]), worth))
+            ranked.append(self.constant(self.all_of([self.mentions(word, parsed) for word in words]), worth))
         if prefix_last and parsed.prefix:
             ranked += self._completed(parsed.prefix)
-        clauses.append(self.any_of(ranked) if ranked else self._t.Query.all_query())
+        clauses.append(self.any_of(ranked) if ranked else self.everything())
         return self.all_of(clauses)
 
     def best(self, parsed: ParsedQuery) -> float:
@@ -270,21 +273,21 @@ class QueryBuilder:
         """
         total = self._all_words(parsed)[1] + sum(worth for _, worth in self._adjacent(parsed))
         for word, weight in self.weights(parsed):
-            for form in _forms(word):
+            for form in forms_of(word):
                 stem = STEM_WEIGHT * self.word_idf("stem", stems([form])[0])
                 total += weight * (K1 + 1) * (self.word_idf("text", form) + stem)
         return total
 
 
-def _forms(word: Word) -> list[str]:
+def forms_of(word: Word) -> list[str]:
     """Words to look for; of a run of CJK the bigrams alone, single characters say too little."""
     parts = [] if word.wholes and all(len(p) == 1 and not p.isascii() for p in word.parts) else word.parts
     return list(dict.fromkeys([*parts, *word.wholes]))
 
 
-def _plain_pairs(parsed: ParsedQuery) -> list[tuple[str, str]]:
+def neighbours(parsed: ParsedQuery) -> list[tuple[str, str]]:
     """Neighbouring words of the query that someone else may have written as one."""
-    words = [
-        group[0].parts[0] if len(group) == 1 and len(group[0].parts) == 1 else "" for group in parsed.groups
-    ]
-    return list(itertools.pairwise(words))[:MOST_PAIRS]
+    groups = parsed.groups
+    words = [group[0].parts[0] if len(group) == 1 and len(group[0].parts) == 1 else "" for group in groups]
+    pairs = [(left, right) for left, right in itertools.pairwise(words) if joinable(left) and joinable(right)]
+    return pairs[:MOST_PAIRS]

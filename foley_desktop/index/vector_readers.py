@@ -112,10 +112,7 @@ class MemoryReader:
     def nearest(self, query: np.ndarray, k: int, within: Collection[str] | None) -> list[WindowHit]:
         """The best window of each of the ``k`` best clips, exactly."""
         rows = self._rows
-        if within is None:
-            numbers = np.arange(len(rows.clip_ids))
-        else:
-            numbers = self._numbers(within)
+        numbers = np.arange(len(rows.clip_ids)) if within is None else self._numbers(within)
         if not len(numbers):
             return []
         if k < len(numbers):

@@ -22,6 +22,7 @@ import numpy as np
 from foley_desktop.errors import IndexStoreError
 from foley_desktop.index.protocols import Where, Window, WindowHit
 from foley_desktop.index.vector_readers import MemoryReader, TableReader, one_of
+from foley_desktop.index.where import clips_within
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -301,8 +302,10 @@ class LanceVectorIndex:
     def mean_vector(self, clip_id: str) -> np.ndarray | None:
         """The direction of a clip as a whole, shape ``(dim,)``, float32, unit length, or None."""
         windows = self.get_vectors(clip_id)
-        mean = np.sum([window.vector for window in windows], axis=0, dtype=np.float64)
-        return _unit(mean) if windows and np.linalg.norm(mean) > 1e-6 else None
+        if not windows:
+            return None
+        mean = np.stack([window.vector for window in windows]).mean(axis=0, dtype=np.float64)
+        return _unit(mean) if np.linalg.norm(mean) > 1e-6 else None
 
     def _query(self, vector: np.ndarray) -> np.ndarray:
         query = np.asarray(vector, dtype=np.float64)
@@ -313,20 +316,6 @@ class LanceVectorIndex:
         if not np.isfinite(query).all():
             raise ValueError("a query vector holds numbers that are not finite")
         return query
-
-
-def clips_within(where: Where | None) -> Collection[str] | None:
-    """The ids that a filter lets pass, None for all.
-
-    Raises:
-        ValueError: for a filter on anything but ``clip_id``.
-    """
-    if where is None:
-        return None
-    unknown = set(where) - {"clip_id"}
-    if unknown:
-        raise ValueError(f"unknown filter {sorted(unknown)}; there is clip_id")
-    return where.get("clip_id")
 
 
 def _delete(table: Table, ids: Collection[str]) -> None:

@@ -17,6 +17,9 @@ from typing import NamedTuple
 LONGEST_WORD = 64
 """Words are cut at this many characters, on both sides alike."""
 
+SHORTEST_ENDING = 5
+"""Letters that the last part of a compound has at least; shorter ones occur by chance."""
+
 _APOSTROPHES = dict.fromkeys(map(ord, "’‘‛ʼʻ`´＇′ʹ"), "'")
 _INVISIBLE = dict.fromkeys([0xAD, 0x200C, 0x200D, 0x2060, 0xFEFF, *range(0xFE00, 0xFE10)])
 _BEFORE = {**_APOSTROPHES, **_INVISIBLE}
@@ -139,9 +142,19 @@ def joined(parts: Iterable[str]) -> list[str]:
     return [left + right for left, right in pairs if joinable(left) and joinable(right)]
 
 
-def compounds(words: Iterable[str]) -> list[str]:
-    """Words so long that they may be compounds, backwards: what is looked up is how they end."""
-    return [word[::-1] for word in words if len(word) >= 8 and word.isalpha()]
+def is_compound(word: str, ending: str) -> bool:
+    """Whether ``word`` may be a compound that ends in ``ending``, as ``heavytraffic`` in ``traffic``."""
+    return (
+        len(ending) >= SHORTEST_ENDING
+        and len(word) >= len(ending) + 3
+        and word.endswith(ending)
+        and word.isalpha()
+    )
+
+
+def backwards(words: Iterable[str]) -> list[str]:
+    """Words so long that they may be compounds, backwards: a dictionary is looked up by beginnings."""
+    return [word[::-1] for word in words if len(word) >= SHORTEST_ENDING + 3 and word.isalpha()]
 
 
 def tokenize(text: str) -> list[str]:
