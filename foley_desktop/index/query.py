@@ -8,7 +8,7 @@ are not syntax, and every string is a query. The operators are ``"a phrase"``, `
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from foley_desktop.index.words import analyse
 
@@ -94,6 +94,18 @@ class _Chunk:
     excluded: bool = False
     field: str = ""
     last: bool = False
+    parts: tuple[str, ...] = ()
+    wholes: tuple[str, ...] = ()
+
+    @property
+    def is_operator(self) -> bool:
+        bare = not (self.quoted or self.excluded or self.field)
+        return bare and self.text in ("OR", "NOT")
+
+    @property
+    def word(self) -> Word:
+        phrase = self.quoted and len(self.parts) > 1
+        return Word(self.text, self.parts, self.wholes, self.field, phrase)
 
 
 def parse_query(text: str) -> ParsedQuery:
@@ -106,28 +118,20 @@ def parse_query(text: str) -> ParsedQuery:
     plain: list[str] = []
     chunks = _chunks(text)
     either = False
-    budget = MOST_PARTS
     for i, chunk in enumerate(chunks):
         operator = _operator(chunks, i)
-        if operator == "OR" and groups:
-            either = True
-            continue
         if operator == "NOT":
             chunks[i + 1].excluded = True
-            continue
-        word = _word(chunk, budget)
-        if word is None:
-            continue
-        budget -= len(word.parts)
-        if chunk.excluded:
-            excluded.append(word)
+        elif operator == "OR" and groups:
+            either = True
+        elif chunk.excluded:
+            excluded.append(chunk.word)
+            either = False
         else:
-            if either:
-                groups[-1] = (*groups[-1], word)
-            else:
-                groups.append((word,))
             plain.append(chunk.text)
-        either = False
+            alternatives = groups.pop() if either else ()
+            groups.append((*alternatives, chunk.word))
+            either = False
     return ParsedQuery(tuple(groups), tuple(excluded), _prefix(chunks), " ".join(plain))
 
 
@@ -149,7 +153,12 @@ def _chunks(text: str) -> list[_Chunk]:
             chunks.append(chunk)
     if chunks and not chunks[-1].quoted and not text[-1].isspace():
         chunks[-1].last = True
-    return chunks
+    budget = MOST_PARTS
+    for chunk in chunks:
+        parts, wholes = analyse(chunk.text)
+        chunk.parts, chunk.wholes = tuple(parts[:budget]), tuple(wholes[:budget])
+        budget -= len(chunk.parts)
+    return [chunk for chunk in chunks if chunk.parts]
 
 
 def _chunk(text: str, position: int) -> tuple[_Chunk, int]:
@@ -184,22 +193,14 @@ def _excludes(text: str, position: int) -> bool:
 
 def _operator(chunks: list[_Chunk], i: int) -> str:
     """OR or NOT when chunk ``i`` is one and has something to work on, else nothing."""
-    chunk = chunks[i]
-    if chunk.quoted or chunk.excluded or chunk.field or chunk.text not in ("OR", "NOT"):
+    if i + 1 == len(chunks) or not chunks[i].is_operator:
         return ""
-    return chunk.text if i + 1 < len(chunks) else ""
-
-
-def _word(chunk: _Chunk, budget: int) -> Word | None:
-    parts, wholes = analyse(chunk.text)
-    if not parts or budget <= 0:
-        return None
-    word = Word(chunk.text, tuple(parts[:budget]), tuple(wholes[:budget]), chunk.field)
-    return replace(word, phrase=True) if chunk.quoted and len(parts) > 1 else word
+    if chunks[i].text == "NOT" and chunks[i + 1].is_operator:
+        return ""
+    return chunks[i].text
 
 
 def _prefix(chunks: list[_Chunk]) -> str | None:
     if not chunks or not chunks[-1].last or chunks[-1].excluded:
         return None
-    parts = analyse(chunks[-1].text).parts
-    return parts[-1] if parts else None
+    return chunks[-1].parts[-1]
