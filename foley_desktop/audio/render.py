@@ -1,0 +1,313 @@
+"""New files out of clips: exports, and the regions that are dragged into an editor.
+
+Without options a new file holds the source's own samples. With them, the order is: stretch of the source,
+reverse, channels, speed and rate in one resampling, level, depth. The source is only ever read.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import soundfile
+import soxr
+
+from foley_desktop.audio.bwf import Move
+from foley_desktop.audio.decode import AudioInfo, AudioReader, open_audio
+from foley_desktop.audio.mix import mix, mix_matrix
+from foley_desktop.audio.target import (
+    TargetExistsError,
+    choose_encoding,
+    new_file,
+    printable,
+    target_exists,
+    write_sound,
+)
+from foley_desktop.errors import RenderError
+
+_BLOCK_FRAMES = 1 << 16
+_IN_MEMORY = 64 << 20  # bytes that reversing or levelling keeps in memory before it goes to disk
+_NAME_BYTES = 240  # of the 255 that file systems take; editors add endings of their own
+_EXACT_TYPES = {"PCM_32": "int32", "FLOAT": "float32", "DOUBLE": "float64"}
+
+
+@dataclass(frozen=True)
+class RenderOptions:
+    """What a new file is to be; None leaves it as the source has it.
+
+    Attributes:
+        start_s, end_s: The stretch, in seconds of the source.
+        rate: Sample rate in Hz.
+        depth: 8, 16 or 24 bits, or 32: floats, or integers where the source has 32-bit integers.
+        channels: 1 or 2, or more with the added ones silent.
+        normalise_db: The highest sample's level in dBFS, at most 0.
+        speed: As a tape would: 2 is twice as fast and an octave up. 0.05 to 20.
+        reverse: Back to front.
+    """
+
+    start_s: float | None = None
+    end_s: float | None = None
+    rate: int | None = None
+    depth: int | None = None
+    channels: int | None = None
+    normalise_db: float | None = None
+    speed: float | None = None
+    reverse: bool = False
+
+    def check(self) -> None:
+        """Raises RenderError with a sentence when a value makes no sense."""
+        start_s = self.start_s or 0.0
+        for value, good, sentence in (
+            (start_s, 0 <= start_s < float("inf"), "The start must be 0 s or later."),
+            (self.end_s, (self.end_s or 0.0) > start_s, "The end must lie behind the start."),
+            (self.rate, 1000 <= (self.rate or 0) <= 768000, "The sample rate must be 1000 to 768000 Hz."),
+            (self.depth, self.depth in (8, 16, 24, 32), "The depth must be 8, 16, 24 or 32 bit."),
+            (self.channels, 1 <= (self.channels or 0) <= 64, "There must be 1 to 64 channels."),
+            (self.normalise_db, -100 <= (self.normalise_db or 0) <= 0, "The level must be -100 to 0 dB."),
+            (self.speed, 0.05 <= (self.speed or 0) <= 20, "The speed must be 0.05 to 20."),
+        ):
+            if value is not None and not good:
+                raise RenderError(sentence)
+
+
+def export(
+    source: str, target: Path, options: RenderOptions | None = None, *, overwrite: bool = False
+) -> AudioInfo:
+    """Renders a new file; its format follows the target's extension (.wav, .flac, .aif, .aiff, .ogg).
+
+    A WAVE file keeps the source's bext (time reference moved to the new start, coding history continued),
+    iXML and INFO. Dither is added only where the depth falls.
+
+    Args:
+        source: Absolute path of the clip.
+        target: Where to write; its folder must be there.
+        overwrite: Whether a file that is there may be replaced. The source itself never is.
+
+    Returns:
+        What was written.
+
+    Raises:
+        AudioFileError: when the source cannot be used as audio.
+        RenderError: when the target cannot be written, with what to do.
+    """
+    options = options or RenderOptions()
+    options.check()
+    try:
+        _check_target(source, target, overwrite)
+        with ExitStack() as stack:
+            _render(stack, source, target, options, overwrite)
+        with open_audio(os.fspath(target)) as written:
+            return written.info
+    except OSError as error:
+        raise RenderError(
+            f"The file {printable(target.name)} cannot be written: {error.strerror or error}.",
+            hint="Choose another folder, or make room on the disk.",
+            cause=error,
+        ) from error
+
+
+def render_region(source: str, start_s: float, end_s: float, folder: Path, name_stem: str) -> Path:
+    """Renders a stretch of a clip, with the clip's own samples, as a WAVE file of a new name for a drag.
+
+    Args:
+        start_s, end_s: Seconds of the source.
+        folder: Made when it is not there. What lies in it is never replaced.
+        name_stem: What the name begins with, usually the clip's own name without extension.
+
+    Raises:
+        AudioFileError, RenderError: as :func:`export`.
+    """
+    stretch = f"_{_clock(start_s)}-{_clock(end_s)}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RenderError(f"The folder {folder} cannot be made.", cause=error) from error
+    for number in itertools.count(1):
+        ending = stretch + (f"_{number}" if number > 1 else "") + ".wav"
+        target = folder / (_cut(_plain(name_stem), _NAME_BYTES - len(ending)) + ending)
+        try:
+            export(source, target, RenderOptions(start_s=start_s, end_s=end_s))
+        except TargetExistsError:
+            continue
+        return target
+    raise AssertionError("unreachable")
+
+
+# ---------------------------------------------------------------- the chain
+
+
+def _render(stack: ExitStack, source: str, target: Path, options: RenderOptions, overwrite: bool) -> None:
+    reader = stack.enter_context(open_audio(source))
+    info = reader.info
+    encoding = choose_encoding(target, info, options.depth)
+    first, last = _stretch(reader, options)
+    blocks = _frames(_best_reader(stack, source, reader), first, last)
+    if options.reverse:
+        blocks = stack.enter_context(_Spool(target.parent, blocks)).backwards()
+    channels = options.channels or info.channels
+    blocks = _mixed(blocks, info.channels, channels)
+    rate = options.rate or info.samplerate
+    blocks = _resampled(blocks, info.samplerate * (options.speed or 1.0), rate, channels)
+    if options.normalise_db is not None:
+        spool = stack.enter_context(_Spool(target.parent, blocks))
+        blocks = spool.scaled_to(10.0 ** (options.normalise_db / 20.0))
+    altered = options != RenderOptions()
+    move = Move(first, info.samplerate, rate, encoding.bits, channels, altered)
+    write_sound(stack.enter_context(new_file(target, overwrite)), blocks, encoding, source, move)
+
+
+def _check_target(source: str, target: Path, overwrite: bool) -> None:
+    if not target.parent.is_dir():
+        raise RenderError(f"The folder {printable(str(target.parent))} is not there.")
+    if target.exists():
+        if os.path.exists(source) and os.path.samefile(source, target):
+            raise RenderError("The clip itself is never overwritten.", hint="Choose another name.")
+        if not overwrite or target.is_dir():
+            raise target_exists(target)
+
+
+def _stretch(reader: AudioReader, options: RenderOptions) -> tuple[int, int | None]:
+    """First frame, and the frame behind the last one; None is the clip's end."""
+    rate = reader.info.samplerate
+    first = round((options.start_s or 0.0) * rate)
+    last = None if options.end_s is None else max(first + 1, round(min(options.end_s, 1e9) * rate))
+    if reader.frames_known and first >= reader.info.frames:
+        raise RenderError(f"The start lies behind the clip's end at {reader.info.duration_s:.3f} s.")
+    return first, last
+
+
+def _best_reader(stack: ExitStack, source: str, reader: AudioReader) -> AudioReader | _ExactReader:
+    """A reader that loses nothing: float32 holds 24 bits, so deeper samples are read as they are.
+
+    Only where libsndfile reads the file without help; what needed mending is read as float32.
+    """
+    info = reader.info
+    if info.subtype not in _EXACT_TYPES:
+        return reader
+    try:
+        file = stack.enter_context(soundfile.SoundFile(os.fsencode(source)))
+    except soundfile.LibsndfileError:
+        return reader
+    shape = (file.frames, file.samplerate, file.channels, file.subtype)
+    if shape != (info.frames, info.samplerate, info.channels, info.subtype):
+        return reader
+    return _ExactReader(file, _EXACT_TYPES[info.subtype])
+
+
+class _ExactReader:
+    """libsndfile in the file's own sample type."""
+
+    def __init__(self, file: soundfile.SoundFile, dtype: str) -> None:
+        self._file, self._dtype = file, dtype
+
+    def seek(self, frame: int) -> None:
+        self._file.seek(frame)
+
+    def read(self, frames: int) -> np.ndarray:
+        return self._file.read(frames, self._dtype, always_2d=True)
+
+
+def _frames(reader: AudioReader | _ExactReader, first: int, last: int | None) -> Iterator[np.ndarray]:
+    reader.seek(first)
+    left = last - first if last is not None else None
+    while left is None or left > 0:
+        block = reader.read(_BLOCK_FRAMES if left is None else min(left, _BLOCK_FRAMES))
+        if not len(block):
+            return
+        if left is not None:
+            left -= len(block)
+        yield block
+
+
+def _floats(block: np.ndarray) -> np.ndarray:
+    if block.dtype == np.int32:
+        return (block / float(1 << 31)).astype(np.float32)
+    return np.nan_to_num(block.astype(np.float32, copy=False), posinf=0.0, neginf=0.0)
+
+
+def _mixed(blocks: Iterable[np.ndarray], channels_in: int, channels: int) -> Iterator[np.ndarray]:
+    if channels == channels_in:
+        return iter(blocks)
+    try:
+        matrix = mix_matrix(channels_in, channels)
+    except ValueError as error:
+        raise RenderError(f"{channels_in} channels can be reduced to 1 or 2 only.", cause=error) from error
+    return (mix(_floats(block), matrix) for block in blocks)
+
+
+def _resampled(
+    blocks: Iterator[np.ndarray], rate_in: float, rate: int, channels: int
+) -> Iterator[np.ndarray]:
+    if rate_in == rate:
+        yield from blocks
+        return
+    stream = soxr.ResampleStream(rate_in, rate, channels, dtype="float32", quality="VHQ")
+    for block in blocks:
+        if len(out := stream.resample_chunk(_floats(block))):
+            yield out
+    if len(out := stream.resample_chunk(np.empty((0, channels), np.float32), last=True)):
+        yield out
+
+
+class _Spool:
+    """Blocks kept aside, in memory and then on disk, because their end has to be known first."""
+
+    def __init__(self, folder: Path, blocks: Iterable[np.ndarray]) -> None:
+        self._file = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY, dir=os.fspath(folder))  # noqa: SIM115
+        self._peak, self._frames = 0.0, 0
+        self._channels, self._dtype = 1, np.dtype(np.float32)
+        for block in blocks:
+            self._channels, self._dtype = block.shape[1], block.dtype
+            self._frames += len(block)
+            finite = _floats(block)
+            self._peak = max(self._peak, float(finite.max()), -float(finite.min()))
+            self._file.write(np.ascontiguousarray(block).tobytes())
+
+    def __enter__(self) -> _Spool:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def backwards(self) -> Iterator[np.ndarray]:
+        for end in range(self._frames, 0, -_BLOCK_FRAMES):
+            start = max(0, end - _BLOCK_FRAMES)
+            yield self._read(start, end)[::-1]
+
+    def scaled_to(self, peak: float) -> Iterator[np.ndarray]:
+        """The blocks with their highest sample at ``peak``; silence stays silent."""
+        gain = np.float32(peak / self._peak) if self._peak else np.float32(1.0)
+        for start in range(0, self._frames, _BLOCK_FRAMES):
+            yield _floats(self._read(start, min(self._frames, start + _BLOCK_FRAMES))) * gain
+
+    def _read(self, start: int, end: int) -> np.ndarray:
+        size = self._channels * self._dtype.itemsize
+        self._file.seek(start * size)
+        return np.frombuffer(self._file.read((end - start) * size), self._dtype).reshape(-1, self._channels)
+
+
+# ---------------------------------------------------------------- names
+
+
+def _clock(seconds: float) -> str:
+    """A time for a file name: ``1m02.500s``, minutes only where there are some."""
+    minutes, rest = divmod(round(seconds * 1000), 60000)
+    return f"{minutes}m{rest / 1000:06.3f}s" if minutes else f"{rest / 1000:.3f}s"
+
+
+def _plain(stem: str) -> str:
+    """A name that every file system and editor takes: bytes that are no text and reserved signs go."""
+    text = os.fsencode(stem).decode("utf-8", "replace").replace("�", "_")
+    text = "".join(c if c.isprintable() and c not in '<>:"/\\|?*' else "_" for c in text)
+    return text.strip(" .") or "clip"
+
+
+def _cut(text: str, size: int) -> str:
+    """At most ``size`` bytes of UTF-8, cut between characters."""
+    return text.encode("utf-8")[:size].decode("utf-8", "ignore").rstrip(" .")
