@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QColor
-from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QToolButton
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtWidgets import QComboBox, QFrame, QLabel, QPushButton, QToolButton
 
 from foley_desktop.ui import icons, theme
+
+_GAP = "\u2009"
+"""Qt sets the words of a button close against its icon."""
 
 
 def tool(
@@ -32,7 +35,7 @@ def tool(
     button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
     theme.mark(button, "labelled" if label else "flat")
     if label:
-        button.setText(label)
+        button.setText(_GAP + label)
         button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
     if pressed is not None:
         button.clicked.connect(lambda _=False: pressed())
@@ -71,6 +74,23 @@ def rule(vertical: bool = False) -> QFrame:
     else:
         line.setFixedHeight(1)
     return line
+
+
+def relabel(button: QToolButton, label: str) -> None:
+    """Other words on a button made by :func:`tool`."""
+    button.setText(_GAP + label)
+
+
+class Choice(QComboBox):
+    """A combo box whose arrow is drawn here: style sheets can only take one from a file."""
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        painter = QPainter(self)
+        area = QRectF(self.width() - 21, (self.height() - 14) / 2, 14, 14)
+        shade = theme.colour("dim" if self.isEnabled() else "faint")
+        icons.paint(painter, "chevron", area, shade)
+        painter.end()
 
 
 class ElidedLabel(QLabel):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
@@ -11,6 +13,7 @@ from foley_desktop.models import Clip, Hit, Region
 from foley_desktop.ui.playback import Playback
 from foley_desktop.ui.transport import Transport
 from foley_desktop.ui.waveform import Waveform
+from foley_desktop.workers import jobs
 from foley_desktop.workers.runner import Runner
 
 
@@ -47,6 +50,7 @@ class Deck(QWidget):
         transport.gain_changed.connect(playback.set_gain_db)
         waveform.seeked.connect(playback.play_from)
         waveform.region_changed.connect(self._on_region)
+        waveform.samples_wanted.connect(self._fetch_samples)
         playback.moved.connect(self._on_moved)
         playback.state_changed.connect(self._on_state)
         playback.failed.connect(self.failed)
@@ -110,6 +114,15 @@ class Deck(QWidget):
             lambda peaks: waveform.show_peaks(clip.id, peaks),
             fail,
             key="peaks",
+            what="Reading the waveform",
+        )
+
+    def _fetch_samples(self, clip: Clip, first: int, frames: int) -> None:
+        # Without samples the waveform stays as coarse as its peaks, which is no error to speak of.
+        self._runner.reads.submit(
+            partial(jobs.samples, clip, first, frames),
+            lambda samples: self.waveform.show_samples(clip.id, first, samples),
+            key="samples",
             what="Reading the waveform",
         )
 

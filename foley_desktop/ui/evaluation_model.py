@@ -120,11 +120,12 @@ class EvaluationModel(QAbstractTableModel):
         is_metric = 1 <= section <= len(self._metrics)
         if role == Qt.ItemDataRole.DisplayRole:
             if is_metric:
-                return metric_title(self._metrics[section - 1])
+                return metric_title(self._metrics[section - 1]).partition("@")[0]
             return "Query" if section == 0 else "Best"
         if role == Qt.ItemDataRole.ToolTipRole:
             if is_metric:
-                return metric_tip(self._metrics[section - 1])
+                metric = self._metrics[section - 1]
+                return f"{metric_title(metric)}: {metric_tip(metric)}"
             return "What was searched" if section == 0 else "Rank of the best answer"
         if role == Qt.ItemDataRole.TextAlignmentRole:
             side = Qt.AlignmentFlag.AlignLeft if section == 0 else Qt.AlignmentFlag.AlignRight

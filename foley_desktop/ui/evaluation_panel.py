@@ -8,7 +8,6 @@ from typing import cast
 from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QComboBox,
     QDockWidget,
     QFileDialog,
     QFrame,
@@ -52,7 +51,7 @@ class EvaluationPanel(QDockWidget):
         self.model = EvaluationModel()
         self.order = EvaluationOrder(self.model)
         self.golden = self._make_golden()
-        self.mode_box = QComboBox()
+        self.mode_box = buttons.Choice()
         self.mode_box.setObjectName("evaluation_mode")
         self.mode_box.setToolTip("Which search is measured")
         for mode, label, tip in MODES:
@@ -62,6 +61,8 @@ class EvaluationPanel(QDockWidget):
         self.cut.setObjectName("evaluation_k")
         self.cut.setRange(1, 1000)
         self.cut.setValue(10)
+        self.cut.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.cut.setFixedWidth(58)
         self.cut.setToolTip("How many answers count")
         self.run_button = buttons.push(
             "Run", "Measure the search with this golden file", self._run, "primary"
@@ -75,6 +76,7 @@ class EvaluationPanel(QDockWidget):
         self.tiles = QHBoxLayout()
         self.tiles.setSpacing(8)
         self.table = self._make_table()
+        self._filler = QWidget()
         self.summary = buttons.words(EMPTY, "dim", wrap=True)
         self.unanswerable = buttons.words("", "faint", wrap=True)
         self.unanswerable.setObjectName("evaluation_unanswerable")
@@ -136,7 +138,7 @@ class EvaluationPanel(QDockWidget):
         inner = QWidget()
         theme.mark(inner, "panel")
         inner.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        inner.setMinimumWidth(400)
+        inner.setMinimumWidth(430)
         column = QVBoxLayout(inner)
         column.setContentsMargins(12, 12, 12, 10)
         column.setSpacing(9)
@@ -147,6 +149,7 @@ class EvaluationPanel(QDockWidget):
         column.addLayout(self.tiles)
         column.addWidget(self.summary)
         column.addWidget(self.table, 1)
+        column.addWidget(self._filler, 1)
         column.addWidget(self.unanswerable)
         return inner
 
@@ -213,6 +216,7 @@ class EvaluationPanel(QDockWidget):
         self.model.show_evaluation(evaluation)
         self._fill_tiles(evaluation)
         self.table.setVisible(evaluation is not None)
+        self._filler.setVisible(evaluation is None)
         if evaluation is None:
             self.summary.setText(EMPTY)
             self.unanswerable.hide()
@@ -235,9 +239,9 @@ class EvaluationPanel(QDockWidget):
             theme.mark(tile, "tile")
             tile.setToolTip(metric_tip(metric))
             column = QVBoxLayout(tile)
-            column.setContentsMargins(12, 7, 12, 8)
+            column.setContentsMargins(10, 6, 4, 7)
             column.setSpacing(0)
-            column.addWidget(buttons.words(metric_title(metric), "dim"))
+            column.addWidget(buttons.words(metric_title(metric), "small"))
             figure = buttons.words(f"{value:.3f}", "figure")
             figure.setObjectName(f"evaluation_mean_{metric}")
             palette = figure.palette()
@@ -252,7 +256,7 @@ class EvaluationPanel(QDockWidget):
         for section in range(1, self.model.columnCount()):
             header.setSectionResizeMode(section, QHeaderView.ResizeMode.Interactive)
             last = section == self.model.columnCount() - 1
-            self.table.setColumnWidth(section, 48 if last else 76)
+            self.table.setColumnWidth(section, 44 if last else 58)
 
     def _show_unanswerable(self, evaluation: Evaluation) -> None:
         lines = []

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QVBoxLayout, QWi
 
 from foley_desktop.ui import buttons, icons, theme
 
+TEXT_WIDTH = 200
 STEPS = (
     ("search", "Search as you think", "“heavy door slam”, a mood, or words that no file name holds."),
     ("audition", "Hear it at once", "Up and Down play each sound. Space stops, a click seeks."),
@@ -76,7 +77,9 @@ class FirstRunPage(QWidget):
             column = QVBoxLayout()
             column.setSpacing(3)
             column.addWidget(buttons.words(title, "title"))
-            column.addWidget(buttons.words(words, "dim", wrap=True))
+            said = buttons.words(words, "dim", wrap=True)
+            said.setMinimumHeight(said.heightForWidth(TEXT_WIDTH))
+            column.addWidget(said)
             line.addLayout(column, 1)
             grid.addWidget(card, number // 2, number % 2)
         return grid

@@ -251,9 +251,13 @@ def _sparkle(p: QPainter) -> None:
     _fill(p, path)
 
 
+def _chevron(p: QPainter) -> None:
+    _lines(p, (6, 9, 12, 15), (18, 9, 12, 15))
+
+
 def _dot(p: QPainter) -> None:
     p.setBrush(p.pen().color())
-    p.drawEllipse(QPointF(12, 12), 4, 4)
+    p.drawEllipse(QPointF(12, 12), 5, 5)
 
 
 _DRAWINGS: dict[str, Drawing] = {
@@ -285,5 +289,6 @@ _DRAWINGS: dict[str, Drawing] = {
     "category": _category,
     "sparkle": _sparkle,
     "dot": _dot,
+    "chevron": _chevron,
 }
 NAMES = tuple(_DRAWINGS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
@@ -22,6 +22,8 @@ _SERIOUS = (CatalogError, IndexStoreError, ModelError)
 
 class Toast(QFrame):
     """A message that goes away by itself, with at most one button."""
+
+    left = Signal()
 
     def __init__(
         self, parent: QWidget, sentence: str, *, error: bool, action: str, call: Callable[[], object] | None
@@ -48,6 +50,7 @@ class Toast(QFrame):
 
     def leave(self) -> None:
         self.hide()
+        self.left.emit()
         self.deleteLater()
 
 
@@ -179,11 +182,10 @@ class Messages(QObject):
         if self._last is not None and self._last[0] == sentence and self._last[1] in self._toasts:
             return self._last[1]  # the same again: one is enough
         toast = Toast(self._host, sentence, error=error, action=action, call=call)
-        toast.destroyed.connect(lambda: self._forget(toast))
+        toast.left.connect(lambda: self._forget(toast))
         self._toasts.append(toast)
         for old in self._toasts[:-MOST_TOASTS]:
             old.leave()
-            self._forget(old)
         QTimer.singleShot(shown_ms, toast, toast.leave)
         self._last = (sentence, toast)
         toast.show()

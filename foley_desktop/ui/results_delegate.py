@@ -48,7 +48,7 @@ class ResultsDelegate(QStyledItemDelegate):
         elif option.features & QStyleOptionViewItem.ViewItemFeature.Alternate:
             painter.fillRect(option.rect, theme.colour("stripe"))
         if column.name == "rating":
-            _paint_rating(painter, option.rect, row, playing)
+            _paint_rating(painter, option.rect, row, playing, selected)
         elif column.name == "score":
             self._paint_score(painter, option, row, index.model().top_score)
         else:
@@ -109,7 +109,8 @@ class ResultsDelegate(QStyledItemDelegate):
             x += width
 
 
-def _paint_rating(painter: QPainter, cell: QRect, row: Row, playing: bool) -> None:
+def _paint_rating(painter: QPainter, cell: QRect, row: Row, playing: bool, selected: bool) -> None:
+    quiet = theme.colour("faint" if selected else "edge")
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)
     middle = cell.center().y() + 0.5
@@ -120,12 +121,12 @@ def _paint_rating(painter: QPainter, cell: QRect, row: Row, playing: bool) -> No
     elif row.clip.favourite:
         painter.fillPath(icons.heart_path(heart), theme.colour("red"))
     else:
-        painter.strokePath(icons.heart_path(heart), theme.colour("edge"))
+        painter.strokePath(icons.heart_path(heart), quiet)
     for star in range(5):
         centre = QPointF(left + _HEART_WIDTH + _STAR_STEP * (star + 0.5) - 1, middle)
         filled = star < row.clip.rating
         if filled:
             painter.fillPath(icons.star_path(centre, 5.6), theme.colour("amber"))
         else:
-            painter.setBrush(theme.colour("edge"))
+            painter.setBrush(quiet)
             painter.drawEllipse(centre, 1.2, 1.2)

@@ -64,7 +64,7 @@ COLUMNS: tuple[Column, ...] = (
         lambda row: text.file_name(row.clip),
         lambda row: _fold(row.clip.name),
         "name",
-        width=250,
+        width=222,
     ),
     Column(
         "category",
@@ -73,7 +73,7 @@ COLUMNS: tuple[Column, ...] = (
         lambda row: text.category(row.clip),
         lambda row: _fold(f"{row.clip.category}\t{row.clip.subcategory}".strip()),
         "category",
-        width=150,
+        width=120,
     ),
     Column(
         "description",
@@ -82,7 +82,7 @@ COLUMNS: tuple[Column, ...] = (
         lambda row: text.description(row.clip),
         lambda row: _fold(row.clip.description or row.clip.title or row.clip.keywords),
         "description",
-        width=300,
+        width=196,
     ),
     Column(
         "duration",
@@ -92,17 +92,17 @@ COLUMNS: tuple[Column, ...] = (
         lambda row: row.clip.duration_s,
         "duration",
         True,
-        70,
+        64,
     ),
     Column(
         "rate",
-        "Rate",
-        "Sample rate in kHz",
+        "kHz",
+        "Sample rate",
         lambda row: text.rate(row.clip.samplerate),
         lambda row: row.clip.samplerate,
         "rate",
         True,
-        58,
+        54,
     ),
     Column(
         "channels",
@@ -112,7 +112,7 @@ COLUMNS: tuple[Column, ...] = (
         lambda row: row.clip.channels,
         "channels",
         True,
-        38,
+        34,
     ),
     Column(
         "depth",
@@ -122,7 +122,7 @@ COLUMNS: tuple[Column, ...] = (
         lambda row: row.clip.bit_depth,
         "depth",
         True,
-        40,
+        36,
     ),
     Column(
         "format",
@@ -131,7 +131,7 @@ COLUMNS: tuple[Column, ...] = (
         lambda row: text.shown(row.clip.format),
         lambda row: _fold(row.clip.format),
         "format",
-        width=62,
+        width=58,
     ),
     Column(
         "score",
@@ -141,7 +141,7 @@ COLUMNS: tuple[Column, ...] = (
         lambda row: text.best_score(row.hit),
         "",
         True,
-        104,
+        108,
     ),
     Column(
         "folder",
@@ -339,7 +339,9 @@ class ResultsModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.ToolTipRole:
             return COLUMNS[section].tip
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            side = Qt.AlignmentFlag.AlignRight if COLUMNS[section].numeric else Qt.AlignmentFlag.AlignLeft
+            column = COLUMNS[section]
+            right = column.numeric and column.name != "rating"
+            side = Qt.AlignmentFlag.AlignRight if right else Qt.AlignmentFlag.AlignLeft
             return side | Qt.AlignmentFlag.AlignVCenter
         return None
 

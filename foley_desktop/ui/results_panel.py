@@ -63,6 +63,7 @@ class ResultsPanel(QWidget):
         self.model.modelAboutToBeReset.connect(self._keep_selection)
         self.search.asked.connect(self._on_asked)
         self.search.request_changed.connect(self._on_typed_again)
+        self.search.failed.connect(lambda _: self._took.setText(""))
         self.search.listed.connect(self._on_listed)
         self.search.noticed.connect(self._say_notices)
         self.search.waiting_changed.connect(self._on_waiting)

@@ -78,7 +78,7 @@ class ResultsView(QTableView):
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         header.setStretchLastSection(True)
         header.setSortIndicatorClearable(True)
-        for number, column in enumerate(COLUMNS):
+        for number, column in enumerate(COLUMNS[:-1]):
             self.setColumnWidth(number, column.width)
         self.setSortingEnabled(True)
         header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)

@@ -73,7 +73,7 @@ class SearchBar(QWidget):
         return box
 
     def _make_modes(self) -> QComboBox:
-        modes = QComboBox()
+        modes = buttons.Choice()
         modes.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         modes.setAccessibleName("Search mode")
         modes.setToolTip("What is searched")

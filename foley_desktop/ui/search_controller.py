@@ -214,6 +214,9 @@ class SearchController(QObject):
         if self._request.kind == "similar" and self.found is not None:
             self._request = self.found.request  # what is listed is still the answer to that
             self.request_changed.emit(self._request)
+        elif not self.is_answered:
+            # Rows of an older question would pass for the answer to this one.
+            self._list(Found(self._request, (), notices=(error.sentence,)), keep_sort=False)
         self.failed.emit(error)
 
     # --- pages of the unsearched list

@@ -71,8 +71,8 @@ def clock(seconds: float) -> str:
 
 
 def rate(hertz: int | None) -> str:
-    """``48 k``, ``44.1 k``; a dash when unknown."""
-    return "–" if not hertz else f"{hertz / 1000:g} k"
+    """In kHz: ``48``, ``44.1``, ``22.05``; a dash when unknown."""
+    return "–" if not hertz else f"{hertz / 1000:g}"
 
 
 def count(number: int) -> str:

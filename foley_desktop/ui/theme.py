@@ -133,7 +133,8 @@ QLabel[role="heading"] { color: $faint; font-size: 11px; font-weight: 600; lette
 QLabel[role="title"] { font-size: 14px; font-weight: 600; }
 QLabel[role="hero"] { font-size: 27px; font-weight: 600; }
 QLabel[role="lead"] { color: $dim; font-size: 15px; }
-QLabel[role="figure"] { font-size: 22px; font-weight: 600; }
+QLabel[role="small"] { color: $dim; font-size: 11px; }
+QLabel[role="figure"] { font-size: 20px; font-weight: 600; }
 QLabel[role="brand"] { color: $accent; font-size: 16px; font-weight: 700; letter-spacing: 1px; }
 QLabel[role="key"] { background: $raised; border: 1px solid $edge; border-bottom-width: 2px;
     border-radius: 4px;
@@ -189,20 +190,14 @@ QComboBox, QSpinBox { background: $raised; border: 1px solid $edge; border-radiu
     min-height: 18px; }
 QComboBox:hover, QSpinBox:hover { border-color: $faint; }
 QComboBox:focus, QSpinBox:focus { border-color: $accent; }
-QComboBox::drop-down { border: 0; width: 18px; }
-QComboBox::down-arrow { image: none; border-left: 4px solid transparent; border-right: 4px solid transparent;
-    border-top: 5px solid $dim; width: 0; height: 0; margin-right: 7px; }
+QComboBox::drop-down { border: 0; width: 20px; }
+QComboBox::down-arrow { image: none; }
 QComboBox QAbstractItemView { background: $raised; border: 1px solid $edge;
     selection-background-color: $selection;
     outline: 0; padding: 3px; }
-QSpinBox::up-button, QSpinBox::down-button { border: 0; background: transparent; width: 14px; }
-QSpinBox::up-arrow { image: none; width: 0; height: 0; border-left: 3px solid transparent;
-    border-right: 3px solid transparent; border-bottom: 4px solid $dim; }
-QSpinBox::down-arrow { image: none; width: 0; height: 0; border-left: 3px solid transparent;
-    border-right: 3px solid transparent; border-top: 4px solid $dim; }
-
+QSpinBox::up-button, QSpinBox::down-button { width: 0; border: 0; }
 QMenu { background: $raised; border: 1px solid $edge; padding: 4px; }
-QMenu::item { padding: 5px 26px 5px 12px; border-radius: 4px; }
+QMenu::item { padding: 5px 26px 5px 14px; border-radius: 4px; }
 QMenu::item:selected { background: $selection; }
 QMenu::item:disabled { color: $faint; }
 QMenu::separator { height: 1px; background: $edge; margin: 4px 6px; }
@@ -216,6 +211,11 @@ QTreeView::item { padding: 2px 2px; border: 0; }
 QTreeView::item:hover { background: $raised; }
 QTreeView::item:selected { background: $selection; color: $text; }
 QTreeView::branch { background: transparent; }
+QTreeView::indicator, QMenu::indicator { width: 11px; height: 11px; border: 1px solid $faint;
+    border-radius: 3px; background: $window; }
+QTreeView::indicator:checked, QMenu::indicator:checked { background: $accent; border-color: $accent; }
+QTreeView::indicator:hover { border-color: $text; }
+QMenu::indicator { margin-left: 7px; }
 QHeaderView { background: $bar; border: 0; }
 QHeaderView::section { background: $bar; color: $dim; border: 0; border-right: 1px solid $line;
     border-bottom: 1px solid $line; padding: 4px 6px; font-size: 12px; }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QSlider, QToolButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSlider, QToolButton, QVBoxLayout, QWidget
 
 from foley_desktop.models import Clip, Region
 from foley_desktop.ui import buttons, icons, text, theme
@@ -25,6 +25,7 @@ class Transport(QWidget):
         super().__init__(parent)
         theme.mark(self, "bar")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.setFixedHeight(50)
         self._duration = 0.0
         self._region: Region | None = None
         self.play = self._make_play()
@@ -43,7 +44,7 @@ class Transport(QWidget):
         )
         self.find_similar.setObjectName("find_similar")
         self._name = buttons.ElidedLabel("title")
-        self._facts = buttons.words("", "dim")
+        self._facts = buttons.ElidedLabel("small")
         self._time = buttons.words("", "dim")
         self._time.setFont(theme.digits_font(self._time.font()))
         self._volume = self._make_volume()
@@ -82,8 +83,13 @@ class Transport(QWidget):
         for widget in (self.stop, self.loop, self.audition):
             line.addWidget(widget)
         line.addSpacing(8)
-        line.addWidget(self._name, 1)
-        line.addWidget(self._facts)
+        about = QVBoxLayout()
+        about.setSpacing(0)
+        about.addStretch(1)
+        about.addWidget(self._name)
+        about.addWidget(self._facts)
+        about.addStretch(1)
+        line.addLayout(about, 1)
         line.addSpacing(12)
         line.addWidget(self._time)
         line.addSpacing(12)
@@ -110,7 +116,8 @@ class Transport(QWidget):
         self._name.setToolTip(text.plain_tooltip(clip.path) if clip else "")
         theme.mark(self._name, "title" if clip else "faint")
         self._name.style().polish(self._name)
-        self._facts.setText(_facts(clip) if clip else "")
+        self._facts.set_words(_facts(clip) if clip else "")
+        self._facts.setVisible(clip is not None)
         usable = clip is not None and clip.status == "ok"
         for button in (self.play, self.stop, self.find_similar):
             button.setEnabled(usable)
@@ -127,7 +134,7 @@ class Transport(QWidget):
 
     def show_region(self, region: Region | None) -> None:
         self._region = region
-        self.find_similar.setText("Find similar to region" if region else "Find similar")
+        buttons.relabel(self.find_similar, "Find similar to region" if region else "Find similar")
 
     def show_state(self, state: str) -> None:
         name = "pause" if state == "playing" else "play"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QImage, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QApplication, QSizePolicy, QWidget
@@ -16,13 +17,15 @@ from PySide6.QtWidgets import QApplication, QSizePolicy, QWidget
 from foley_desktop.audio.peaks import Peaks
 from foley_desktop.models import Clip, Region
 from foley_desktop.ui import text, theme
+from foley_desktop.ui.waveform_data import WaveData
 from foley_desktop.ui.waveform_image import waveform_image
+from foley_desktop.ui.waveform_ruler import HEIGHT as RULER
+from foley_desktop.ui.waveform_ruler import paint_ruler, paint_time
 
-RULER = 18
 EDGE = 5.0
 """How near to a region's edge, in pixels, the pointer takes hold of it."""
 MOST_ZOOM_S = 0.005
-_STEPS_S = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600)
+MOST_OF_IT = 0.8
 
 
 @dataclass(slots=True)
@@ -41,6 +44,8 @@ class Waveform(QWidget):
     """A click: play from there."""
     region_changed = Signal(object)
     """A Region, or None."""
+    samples_wanted = Signal(object, int, int)
+    """A Clip, the first frame and the number of frames that are wanted for the view."""
     region_pressed = Signal()
     """The button went down inside the region: it may be dragged out."""
     region_dragged = Signal()
@@ -54,7 +59,8 @@ class Waveform(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.clip: Clip | None = None
-        self.peaks: Peaks | None = None
+        self._data: WaveData | None = None
+        self._asked: tuple[int, int] | None = None
         self.region: Region | None = None
         self.position_s: float | None = None
         self._best: tuple[float, float] | None = None
@@ -62,7 +68,7 @@ class Waveform(QWidget):
         self._view = (0.0, 1.0)
         self._gesture: _Gesture | None = None
         self._hover: float | None = None
-        self._images: tuple[QImage, QImage] | None = None
+        self._images: tuple[QImage, QImage, QRectF] | None = None
 
     def sizeHint(self) -> QSize:
         return QSize(800, 170)
@@ -71,8 +77,8 @@ class Waveform(QWidget):
 
     @property
     def duration_s(self) -> float:
-        if self.peaks is not None and self.peaks.samplerate:
-            return self.peaks.frames / self.peaks.samplerate
+        if self._data is not None:
+            return self._data.duration_s
         return (self.clip.duration_s or 0.0) if self.clip else 0.0
 
     @property
@@ -82,9 +88,11 @@ class Waveform(QWidget):
 
     def show_clip(self, clip: Clip | None, best: tuple[float, float] | None = None) -> None:
         """Takes another clip in hand; its peaks follow with :meth:`show_peaks`."""
-        self.clip, self.peaks, self._best = clip, None, best
+        self.clip, self._data, self._asked, self._best = clip, None, None, best
         self.position_s = None
         self._words = "Reading the waveform …" if clip else "Select a sound to see its waveform."
+        if best is not None and best[1] - best[0] > MOST_OF_IT * self.duration_s:
+            self._best = None  # the best moment is all of it
         self._view = (0.0, max(self.duration_s, MOST_ZOOM_S))
         self._gesture = None
         self._set_region(None)
@@ -94,10 +102,17 @@ class Waveform(QWidget):
         """Draws the peaks, if the clip is still in hand."""
         if self.clip is None or self.clip.id != clip_id:
             return
-        self.peaks = peaks
+        self._data = WaveData(peaks)
         self._view = (0.0, max(self.duration_s, MOST_ZOOM_S))
         self._words = "This clip holds no sound." if not peaks.frames else ""
         self._redraw()
+
+    def show_samples(self, clip_id: str, first: int, samples: np.ndarray) -> None:
+        """Draws samples, float32 ``(n, channels)`` from frame ``first``, where peaks are too coarse."""
+        if self.clip is not None and self.clip.id == clip_id and self._data is not None:
+            self._data.add_samples(first, samples)
+            self._images = None
+            self.update()
 
     def show_trouble(self, clip_id: str, sentence: str) -> None:
         """Says in place of the waveform why there is none."""
@@ -179,7 +194,7 @@ class Waveform(QWidget):
 
     def _stretch(self, one: float, other: float) -> None:
         """Selects between two times, at least one sample long."""
-        rate = self.peaks.samplerate if self.peaks else 48000
+        rate = self._data.peaks.samplerate if self._data else 48000
         start, end = sorted((one, other))
         shortest = 1.0 / max(1, rate)
         if end - start < shortest:
@@ -250,30 +265,39 @@ class Waveform(QWidget):
     def _redraw(self) -> None:
         self._images = None
         self.update()
+        if self._data is None or self.clip is None:
+            return
+        wanted = self._data.wanted(*self._view, self._columns())
+        if wanted is not None and wanted != self._asked:
+            self._asked = wanted
+            self.samples_wanted.emit(self.clip, *wanted)
+
+    def _columns(self) -> int:
+        return max(1, round(self.width() * self.devicePixelRatioF()))
 
     def _body(self) -> QRectF:
         return QRectF(0, RULER, self.width(), max(1, self.height() - RULER))
 
-    def _made_images(self) -> tuple[QImage, QImage] | None:
-        if self._images is None and self.peaks is not None and self.peaks.frames:
-            ratio = self.devicePixelRatioF()
-            columns = max(1, round(self.width() * ratio))
-            height = max(1, round(self._body().height() * ratio))
-            rate = self.peaks.samplerate
-            view = self.peaks.view(self._view[0] * rate, self._view[1] * rate, columns)
+    def _made_images(self) -> tuple[QImage, QImage, QRectF] | None:
+        """The wave ahead and the wave played, and where they belong."""
+        if self._images is None and self._data is not None and self._data.peaks.frames:
+            body = self._body()
+            height = max(1, round(body.height() * self.devicePixelRatioF()))
+            view, start, end = self._data.view(*self._view, self._columns())
             red = theme.colour("red")
-            shades = (("wave", "wave_core"), ("played", "played_core"))
-            first, second = (
-                waveform_image(view, height, theme.colour(body), theme.colour(core), red)
-                for body, core in shades
+            ahead, played = (
+                waveform_image(view, height, theme.colour(edge), theme.colour(core), red)
+                for edge, core in (("wave", "wave_core"), ("played", "played_core"))
             )
-            self._images = (first, second)
+            left, right = self.x_of(start), self.x_of(end)
+            self._images = (ahead, played, QRectF(left, body.top(), right - left, body.height()))
         return self._images
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.fillRect(self.rect(), theme.colour("window"))
-        painter.fillRect(QRectF(0, 0, self.width(), RULER), theme.colour("bar"))
+        if self.clip is not None:
+            painter.fillRect(QRectF(0, 0, self.width(), RULER), theme.colour("bar"))
         images = self._made_images()
         if images is None:
             painter.setPen(theme.colour("faint"))
@@ -283,24 +307,26 @@ class Waveform(QWidget):
             self._paint_wave(painter, *images)
             self._paint_marks(painter)
         if self.duration_s > 0:
-            self._paint_ruler(painter)
+            paint_ruler(painter, self.font(), self.width(), self._view, self.x_of)
+            if self._hover is not None and self._gesture is None:
+                paint_time(painter, self._hover, self.time_at(self._hover), self.width())
         painter.end()
 
-    def _paint_wave(self, painter: QPainter, ahead: QImage, played: QImage) -> None:
+    def _paint_wave(self, painter: QPainter, ahead: QImage, played: QImage, place: QRectF) -> None:
         body = self._body()
-        channels = self.peaks.channels if self.peaks else 1
+        channels = self._data.peaks.channels if self._data else 1
         painter.setPen(theme.colour("line"))
         for channel in range(channels):
             y = body.top() + body.height() * (channel + 0.5) / channels
             painter.drawLine(QPointF(0, y), QPointF(body.width(), y))
-        painter.drawImage(body, ahead)
+        painter.drawImage(place, ahead)
         if self.position_s is not None:
             head = min(max(0.0, self.x_of(self.position_s)), float(self.width()))
             painter.save()
             painter.setClipRect(QRectF(0, body.top(), head, body.height()))
             painter.fillRect(QRectF(0, body.top(), head, body.height()), theme.colour("window"))
             self._paint_region(painter)
-            painter.drawImage(body, played)
+            painter.drawImage(place, played)
             painter.restore()
 
     def _paint_region(self, painter: QPainter) -> None:
@@ -329,43 +355,3 @@ class Waveform(QWidget):
             x = self.x_of(self.position_s)
             painter.setPen(QPen(theme.colour("text"), 1.5))
             painter.drawLine(QPointF(x, 0), QPointF(x, self.height()))
-
-    def _paint_ruler(self, painter: QPainter) -> None:
-        start, end = self._view
-        step = ruler_step(end - start, max(1.0, self.width() / 84))
-        font = theme.digits_font(self.font())
-        font.setPixelSize(10)
-        painter.setFont(font)
-        number = int(start / step)
-        while (seconds := number * step) <= end:
-            x = self.x_of(seconds)
-            if x >= 0:
-                painter.setPen(theme.colour("edge"))
-                painter.drawLine(QPointF(x, RULER - 5), QPointF(x, RULER))
-                painter.setPen(theme.colour("faint"))
-                painter.drawText(QPointF(x + 3, RULER - 6), ruler_words(seconds, step))
-            number += 1
-        if self._hover is not None and not self._gesture:
-            painter.setPen(theme.colour("text"))
-            words = text.clock(self.time_at(self._hover))
-            width = painter.fontMetrics().horizontalAdvance(words) + 8
-            left = min(self._hover, self.width() - width)
-            painter.fillRect(QRectF(left, 1, width, RULER - 2), theme.colour("raised"))
-            painter.drawText(QRectF(left, 0, width, RULER), Qt.AlignmentFlag.AlignCenter, words)
-
-
-def ruler_step(span_s: float, marks: float) -> float:
-    """A round distance in seconds between marks, so that about ``marks`` of them fit on ``span_s``."""
-    wanted = span_s / marks
-    for step in _STEPS_S:
-        if step >= wanted:
-            return step
-    return 1800.0 if wanted <= 1800 else 3600.0
-
-
-def ruler_words(seconds: float, step: float) -> str:
-    """The time beside a mark, as exact as the marks are close."""
-    decimals = 0 if step >= 1 else 1 if step >= 0.1 else 2 if step >= 0.01 else 3
-    minutes, rest = divmod(round(seconds, decimals), 60)
-    width = 2 if decimals == 0 else 3 + decimals
-    return f"{int(minutes)}:{rest:0{width}.{decimals}f}"
