@@ -50,7 +50,7 @@ def without_qt(tmp_path: Path) -> dict[str, str]:
 def python(*arguments: str, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, *arguments]
     return subprocess.run(
-        command, cwd=REPOSITORY, env=environment, capture_output=True, text=True, timeout=1800
+        command, cwd=REPOSITORY, env=environment, capture_output=True, text=True, timeout=1100
     )
 
 
