@@ -107,6 +107,11 @@ class Settings:
     output_device: str = ""
     output_latency: str = "low"
     fusion: str = "weighted"
+    fusion_weights: dict[str, float] = field(default_factory=dict)
+    """Weights by ranker; empty stands for the app's own."""
+    fusion_depth: int = 50
+    fusion_before: dict[str, Any] = field(default_factory=dict)
+    """What the fusion settings were before they were tuned, to go back to; empty when they never were."""
     similar_k: int = 100
     results_k: int = 500
     extra: dict[str, Any] = field(default_factory=dict)

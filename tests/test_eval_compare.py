@@ -160,21 +160,6 @@ def test_a_tolerance_without_sense_is_refused(tolerance):
         gate(report(), baseline(), tolerance)
 
 
-WEIGHTED = {"name": "weighted", "weights": {"semantic": 1.0, "audio": 0.2}, "depth": 50}
-
-
-def test_a_fusion_may_be_an_object_and_its_difference_is_named(tmp_path):
-    saved = baseline(fusion=WEIGHTED)
-    save_baseline(tmp_path / "b.json", saved)
-    current = saved | {"fusion": WEIGHTED | {"weights": {"semantic": 1.0, "audio": 0.0}}}
-    assert check_comparable(load_baseline(tmp_path / "b.json"), saved) == []
-    assert check_comparable(saved, current) == [
-        "The fusion differs: weighted (depth 50, audio 0.2, semantic 1.0) in the baseline, "
-        "weighted (depth 50, audio 0.0, semantic 1.0) now."
-    ]
-    assert check_comparable(saved, saved | {"fusion": {"name": "rrf"}})[0].endswith("rrf now.")
-
-
 def test_a_set_that_has_grown_is_the_same_set_if_the_run_is_there():
     old = baseline(set_id="5e7", run={"q1": ["a"]})
     grown = baseline(golden_hash="other", set_id="5e7")

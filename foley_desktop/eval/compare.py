@@ -1,9 +1,8 @@
 """Baselines: a saved report with what it was measured on, and the gate against falling below it.
 
 A baseline document is ``{"mode", "golden_hash", "embedder", "fusion", "k", "report": {...}}`` and may
-carry further keys; ``embedder`` is a text, ``fusion`` a text or an object. Two measurements can be compared
-when mode, golden set and cut are the same; another embedder or fusion is what a comparison is for, so it
-is named and the gate still holds.
+carry further keys. Two measurements can be compared when mode, golden set and cut are the same; another
+embedder or fusion is what a comparison is for, so it is named and the gate still holds.
 
 The same golden set is one with the same content (``golden_hash``), or the same set grown (``set_id``). A
 set that has grown needs the baseline's own run: ``"run": {query id: [clip id, ...]}``, best first, and
@@ -32,7 +31,7 @@ _ROUNDING = 1e-9
 
 
 def make_baseline(
-    report: RetrievalReport, *, mode: str, golden_hash: str, embedder: str, fusion: Any, **further: Any
+    report: RetrievalReport, *, mode: str, golden_hash: str, embedder: str, fusion: str, **further: Any
 ) -> dict[str, Any]:
     """The document of a measurement; ``further`` are JSON values to keep beside it."""
     return {
@@ -71,8 +70,7 @@ def _check_document(document: Any) -> None:
     if not isinstance(document, Mapping):
         raise GoldenSetError("A baseline has to be a JSON object.")
     for key in ("mode", "golden_hash", "embedder", "fusion"):
-        kinds = str | Mapping if key == "fusion" else str
-        if not isinstance(document.get(key), kinds):
+        if not isinstance(document.get(key), str):
             raise GoldenSetError(f"The baseline lacks its {key}.", hint="Save one with evaluate --save.")
     if type(document.get("k")) is not int:
         raise GoldenSetError("The baseline lacks its k.", hint="Save one with evaluate --save.")
@@ -165,7 +163,7 @@ def check_comparable(
         )
     notes = ["The golden set has changed since the baseline: both are scored with today's judgements."]
     return notes[: int(changed)] + [
-        f"The {key} differs: {_in_words(baseline[key])} in the baseline, {_in_words(current[key])} now."
+        f"The {key} differs: {baseline[key]} in the baseline, {current[key]} now."
         for key in ("embedder", "fusion")
         if baseline[key] != current[key]
     ]
@@ -173,19 +171,6 @@ def check_comparable(
 
 def _has_grown(baseline: Mapping[str, Any], current: Mapping[str, Any]) -> bool:
     return bool(baseline.get("run") and current.get("set_id")) and baseline.get("set_id") == current["set_id"]
-
-
-def _in_words(value: Any) -> str:
-    """A fusion's settings (or any other JSON value) for a sentence: ``weighted (audio 0.2, keyword 0.4)``."""
-    if not isinstance(value, Mapping):
-        return str(value)
-    parts = []
-    for key, part in sorted(value.items()):
-        if isinstance(part, Mapping):
-            parts += [f"{name} {weight}" for name, weight in sorted(part.items())]
-        elif key != "name":
-            parts.append(f"{key} {part}")
-    return f"{value.get('name', '')} ({', '.join(parts)})" if parts else str(value.get("name", ""))
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from foley_desktop.index.search import (
     AUDIO,
+    DEFAULT_CANDIDATE_K,
     KEYWORD,
     RRF_K,
     SCORE_WEIGHTS,
@@ -22,6 +24,7 @@ from foley_desktop.index.search import (
     ScoredIds,
     fuse_scores,
 )
+from foley_desktop.settings import Settings
 
 Complete = Callable[[str, Collection[str]], dict[str, float]]
 """``(ranker name, ids) -> {id: score}`` for clips that the ranker's list did not reach."""
@@ -29,17 +32,25 @@ Complete = Callable[[str, Collection[str]], dict[str, float]]
 
 @dataclass(frozen=True, slots=True)
 class Fusion:
-    """A fusion by name and its weights."""
+    """A fusion by name, its weights by ranker, and how deep each ranker's list is read at least."""
 
     name: str = "weighted"
     weights: Mapping[str, float] = field(default_factory=lambda: dict(SCORE_WEIGHTS))
+    depth: int = DEFAULT_CANDIDATE_K
+
+    @classmethod
+    def of(cls, settings: Settings) -> Fusion:
+        """The fusion that settings ask for; the defaults where they ask for what cannot be."""
+        name = "rrf" if settings.fusion == "rrf" else "weighted"
+        depth = settings.fusion_depth if 1 <= settings.fusion_depth <= MOST_DEPTH else DEFAULT_CANDIDATE_K
+        return cls(name, checked_weights(settings.fusion_weights) or dict(SCORE_WEIGHTS), depth)
 
     def describe(self) -> str:
-        """What a report names, so that it can be repeated: ``weighted audio=0.2 keyword=0.4 …``."""
+        """What a report names, so that it can be repeated: ``weighted audio=0.2 keyword=0.4 … depth=50``."""
         if self.name == "rrf":
-            return f"rrf k={RRF_K}"
-        weights = (f"{name}={weight:g}" for name, weight in sorted(self.weights.items()))
-        return " ".join([self.name, *weights])
+            return f"rrf k={RRF_K} depth={self.depth}"
+        weights = (f"{name}={weight:.9g}" for name, weight in sorted(self.weights.items()))
+        return " ".join([self.name, *weights, f"depth={self.depth}"])
 
     def function(
         self, complete: Complete, best: Mapping[str, float], shares: dict[str, dict[str, float]]
@@ -64,6 +75,21 @@ class Fusion:
 
         return fuse
 
+
+def checked_weights(weights: Mapping[Any, Any]) -> dict[str, float]:
+    """Weights from a settings file, 0 where a ranker is not named; none at all if they make no fusion."""
+    found = {name: weights.get(name, 0.0) for name in FLOORS}
+    usable = all(
+        isinstance(weight, int | float) and not isinstance(weight, bool) and 0.0 <= weight < math.inf
+        for weight in found.values()
+    )
+    if not usable or not any(found.values()) or not set(weights) <= set(found):
+        return {}
+    return {name: float(weight) for name, weight in found.items()}
+
+
+MOST_DEPTH = 10_000
+"""No list is read deeper before fusing."""
 
 FLOORS = {KEYWORD: 0.0, SEMANTIC: 0.0, AUDIO: 0.0}
 """Scores of clips a ranker knows nothing about: no words matched, no vector to compare."""

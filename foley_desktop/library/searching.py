@@ -9,18 +9,15 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from foley_desktop.index.embedders.host import Models
-from foley_desktop.index.protocols import TextEmbedder, Where, WindowHit
+from foley_desktop.index.protocols import Where, WindowHit
 from foley_desktop.index.query import ParsedQuery, parse_query
 from foley_desktop.index.search import (
     AUDIO,
-    DEFAULT_CANDIDATE_K,
     KEYWORD,
     SEMANTIC,
     FusedHit,
@@ -31,38 +28,16 @@ from foley_desktop.index.search import (
 from foley_desktop.library.catalog import Catalog
 from foley_desktop.library.fusing import Fusion, answerable
 from foley_desktop.library.indexes import Indexes
+from foley_desktop.library.rankers import QueryRankers, QueryText, Scores
 from foley_desktop.models import Filters, Hit, Mode, SearchResult
 from foley_desktop.settings import Settings
 
 log = logging.getLogger(__name__)
 
-Scores = list[tuple[str, float]]
-
 LOADING = "Words only for now: the models are still loading."
 NO_KEYWORDS = "Keywords are unavailable: run doctor to rebuild the keyword index."
 WITH_REASONS = 50
 """For how many hits the matched words are looked up at once; the rest are explained when asked."""
-
-
-class QueryText:
-    """A text embedder that sees a query's plain words whatever it is given, and keeps the vector."""
-
-    def __init__(self, embedder: TextEmbedder, plain: str) -> None:
-        self._embedder = embedder
-        self._plain = plain
-        self.model_id = embedder.model_id
-        self.dim = embedder.dim
-        self._vector: np.ndarray | None = None
-
-    def embed_text(self, text: str | Sequence[str]) -> np.ndarray:
-        return self.vector[np.newaxis]
-
-    @property
-    def vector(self) -> np.ndarray:
-        """Shape ``(dim,)``; computed once."""
-        if self._vector is None:
-            self._vector = self._embedder.embed_text(self._plain)[0]
-        return self._vector
 
 
 @dataclass(slots=True)
@@ -88,7 +63,12 @@ class Searcher:
     @property
     def fusion(self) -> Fusion:
         """The fusion of the hybrid mode as the settings have it."""
-        return Fusion("rrf" if self._settings.fusion == "rrf" else "weighted")
+        return Fusion.of(self._settings)
+
+    def rankers(self, query: str, filters: Filters = Filters()) -> tuple[QueryRankers, Where | None]:
+        """Each ranker by itself for a query, and the restriction that filters and exclusions come to."""
+        parsed = parse_query(query)
+        return QueryRankers(self._indexes, self._models, parsed), self._where(filters, parsed)
 
     def search(
         self,
@@ -188,37 +168,29 @@ class Searcher:
 
     def _by_all(self, query: str, parsed: ParsedQuery, k: int, where: Where | None, typing: bool) -> _Found:
         indexes = self._indexes
-        sound = QueryText(self._models.embedder(indexes.embedder_name), parsed.plain)
-        meaning = QueryText(self._models.text_embedder(), parsed.plain)
-        words = _Words(indexes.keyword, parsed, typing)
+        rankers = QueryRankers(indexes, self._models, parsed, typing)
         found = _Found()
-
-        def complete(name: str, ids: Collection[str]) -> dict[str, float]:
-            if name == KEYWORD:
-                return dict(words.bm25(query, len(ids), where={"clip_id": ids}))
-            index, text = (indexes.semantic, meaning) if name == SEMANTIC else (indexes.audio, sound)
-            return {i: w.score for i, w in index.best_windows(text.vector, ids).items()}
 
         def missed(name: str, error: Exception) -> None:
             log.warning("the %s ranker failed: %s", name, error)
             found.notices.append(NO_KEYWORDS if name == KEYWORD else f"Without the {name} part: {error}")
 
-        best = {KEYWORD: indexes.keyword.max_score(parsed)}
+        fusion = self.fusion
         found.hits = hybrid_search(
             query,
-            embedder=sound,
+            embedder=rankers.sound,
             vindex=indexes.audio,
-            kindex=words,
+            kindex=rankers.words,
             k=k,
-            candidate_k=max(DEFAULT_CANDIDATE_K, k),
+            candidate_k=max(fusion.depth, k),
             where=where,
-            rankers=[Ranker(SEMANTIC, lambda _, n, w: indexes.semantic.knn(meaning.vector, n, where=w))],
-            fuse=self.fusion.function(complete, best, found.shares),
+            rankers=[Ranker(SEMANTIC, lambda _, n, w: rankers.ranked(SEMANTIC, n, w))],
+            fuse=fusion.function(rankers.scores, rankers.best, found.shares),
             trace=found.lists,
             on_error=missed,
         )
         if found.lists.get(AUDIO):
-            found.windows = indexes.audio.best_windows(sound.vector, [hit.id for hit in found.hits])
+            found.windows = indexes.audio.best_windows(rankers.sound.vector, [hit.id for hit in found.hits])
         return found
 
     # --- what a hit says of itself
@@ -226,7 +198,7 @@ class Searcher:
     def _hits(self, query: str, found: _Found, mode: Mode) -> tuple[Hit, ...]:
         clips = self._catalog.clips([hit.id for hit in found.hits])
         ranks = {name: _ranked(scores) for name, scores in found.lists.items()}
-        hits = []
+        hits: list[Hit] = []
         for hit in found.hits:
             clip = clips.get(hit.id)
             if clip is None:
@@ -272,18 +244,6 @@ class Searcher:
         top = [hit.id for hit in hits[:10]]
         coverage = max(self._indexes.keyword.coverage(parsed, top).values(), default=0.0)
         return round(answerable(semantic[0][1] if semantic else None, coverage), 6)
-
-
-class _Words:
-    """The keyword index for one parsed query, as ``hybrid_search`` takes it."""
-
-    def __init__(self, index: Any, parsed: ParsedQuery, typing: bool) -> None:
-        self._index = index
-        self._parsed = parsed
-        self._typing = typing
-
-    def bm25(self, query: str, k: int, *, where: Where | None = None) -> Scores:
-        return self._index.search(self._parsed, k, where=where, prefix_last=self._typing)
 
 
 def _ranked(scores: Scores) -> dict[str, tuple[int, float]]:
