@@ -55,6 +55,15 @@ def name_key(name: str) -> str:
     return unicodedata.normalize("NFKC", as_text(name)).casefold()
 
 
+def _can_be_a_path(ref: str) -> bool:
+    """Half a surrogate pair, as JSON may hold one, stands for no byte of any file name."""
+    try:
+        os.fsencode(ref)
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def join_path(root: bytes, rel_path: bytes) -> str:
     """The absolute path of a clip."""
     return os.path.join(decode_path(root), decode_path(rel_path).replace("/", os.sep))
@@ -122,7 +131,7 @@ class ClipQueries(RootTable):
             UnknownClipError: there is none.
         """
         found = None
-        if ref and "\0" not in ref:
+        if ref and "\0" not in ref and _can_be_a_path(ref):
             found = self.clip(ref) or (self.clip_by_path(ref) if os.path.isabs(ref) else self._relative(ref))
         if found is None:
             raise UnknownClipError(

@@ -1,11 +1,10 @@
 """What the user adds to clips, and what the app remembers for the user.
 
-Ratings, favourites, notes, markers, own tags, collections, searches, golden sets, judgements, reports.
+Ratings, favourites, notes, markers, own tags, collections, searches.
 """
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -149,61 +148,3 @@ class UserTables(IndexState):
 
     def saved_searches(self) -> list[str]:
         return [row[0] for row in self.rows("SELECT query FROM searches WHERE saved ORDER BY query")]
-
-    # --- measuring
-
-    def save_golden(self, name: str, document: dict[str, Any]) -> None:
-        """Keeps a golden set, as its JSON document."""
-        with self.write() as connection:
-            connection.execute(
-                "INSERT OR REPLACE INTO golden_sets VALUES (?, ?, ?)",
-                (as_text(name), json.dumps(document), time.time()),
-            )
-
-    def golden_sets(self) -> list[str]:
-        return [row[0] for row in self.rows("SELECT name FROM golden_sets ORDER BY name")]
-
-    def golden(self, name: str) -> dict[str, Any] | None:
-        text = self.value("SELECT document FROM golden_sets WHERE name = ?", (as_text(name),))
-        return None if text is None else json.loads(text)
-
-    def judge(self, golden: str, query: str, clip_id: str, grade: int | None) -> None:
-        """Grades a clip for a query with 0, 1 or 2; None takes the grade back."""
-        if grade is not None and grade not in (0, 1, 2):
-            raise CatalogError("A grade is 0, 1 or 2.")
-        key = (as_text(golden), as_text(query), as_text(clip_id))
-        with self.write() as connection:
-            connection.execute("DELETE FROM judgements WHERE golden = ? AND query = ? AND clip_id = ?", key)
-            if grade is not None:
-                connection.execute(
-                    "INSERT INTO judgements VALUES (?, ?, ?, ?, ?)", (*key, grade, time.time())
-                )
-
-    def judgements(self, golden: str) -> dict[str, dict[str, int]]:
-        """``{query: {clip_id: grade}}``."""
-        found: dict[str, dict[str, int]] = {}
-        rows = self.rows(
-            "SELECT * FROM judgements WHERE golden = ? ORDER BY query, clip_id", (as_text(golden),)
-        )
-        for row in rows:
-            found.setdefault(row["query"], {})[row["clip_id"]] = row["grade"]
-        return found
-
-    def save_report(self, golden: str, mode: str, document: dict[str, Any]) -> int:
-        """Keeps a report document; gives its number."""
-        with self.write() as connection:
-            cursor = connection.execute(
-                "INSERT INTO reports (golden, mode, document, saved_s) VALUES (?, ?, ?, ?)",
-                (as_text(golden), mode, json.dumps(document), time.time()),
-            )
-        return int(cursor.lastrowid or 0)
-
-    def reports(self, golden: str | None = None) -> list[tuple[int, str, str, float, dict[str, Any]]]:
-        """``(number, golden, mode, saved_s, document)``, latest first."""
-        rows = self.rows(
-            "SELECT * FROM reports WHERE ?1 IS NULL OR golden = ?1 ORDER BY saved_s DESC, id DESC", (golden,)
-        )
-        return [
-            (row["id"], row["golden"], row["mode"], row["saved_s"], json.loads(row["document"]))
-            for row in rows
-        ]

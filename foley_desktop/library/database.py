@@ -23,7 +23,12 @@ BUSY_S = 30.0
 
 def as_text(value: str) -> str:
     """``value`` as text that UTF-8 can hold: surrogates become replacement signs."""
-    return value.encode("utf-8", "surrogateescape").decode("utf-8", "replace") if not _plain(value) else value
+    if _plain(value):
+        return value
+    try:
+        return value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    except UnicodeEncodeError:  # half a surrogate pair, which stands for no byte
+        return value.encode("utf-8", "replace").decode("utf-8")
 
 
 def _plain(value: str) -> bool:

@@ -4,6 +4,8 @@ Paths are BLOBs (``os.fsencode``), because file names need not be text. Times ar
 file system gives them. ``indexed`` is the bookkeeping that lets a killed run resume: which clip is
 in which derived index, in which version. A row is written unfresh before an index is touched and
 made fresh once the index has committed, so that no entry of an index is ever unknown here.
+Judgements name clips by id without referring to the clips' table: they outlive a folder that is taken
+out and put back.
 """
 
 from __future__ import annotations
@@ -158,7 +160,68 @@ CREATE TABLE reports (
 );
 """
 
-MIGRATIONS: tuple[str, ...] = (_VERSION_1,)
+_VERSION_2 = """
+DROP TABLE golden_sets;
+DROP TABLE judgements;
+DROP TABLE reports;
+
+CREATE TABLE golden_sets (
+    id TEXT PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE COLLATE NOCASE,
+    created_s REAL NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE golden_queries (
+    set_id TEXT NOT NULL REFERENCES golden_sets(id) ON DELETE CASCADE,
+    query_id TEXT NOT NULL,
+    position INTEGER NOT NULL,
+    text TEXT NOT NULL,
+    kind TEXT NOT NULL DEFAULT '',
+    PRIMARY KEY (set_id, query_id)
+) WITHOUT ROWID;
+
+CREATE TABLE judgements (
+    set_id TEXT NOT NULL,
+    query_id TEXT NOT NULL,
+    clip TEXT NOT NULL,
+    grader TEXT NOT NULL,
+    grade INTEGER NOT NULL CHECK (grade BETWEEN 0 AND 2),
+    at_s REAL NOT NULL,
+    PRIMARY KEY (set_id, query_id, clip, grader),
+    FOREIGN KEY (set_id, query_id) REFERENCES golden_queries(set_id, query_id) ON DELETE CASCADE
+) WITHOUT ROWID;
+
+CREATE TABLE grading_sessions (
+    set_id TEXT NOT NULL REFERENCES golden_sets(id) ON DELETE CASCADE,
+    grader TEXT NOT NULL,
+    state TEXT NOT NULL,
+    PRIMARY KEY (set_id, grader)
+) WITHOUT ROWID;
+
+CREATE TABLE grading_steps (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    set_id TEXT NOT NULL REFERENCES golden_sets(id) ON DELETE CASCADE,
+    grader TEXT NOT NULL,
+    query_id TEXT NOT NULL,
+    clip TEXT,
+    grade_before INTEGER,
+    at_before REAL
+);
+CREATE INDEX grading_steps_session ON grading_steps(set_id, grader);
+
+CREATE TABLE baselines (
+    id INTEGER PRIMARY KEY,
+    set_id TEXT NOT NULL REFERENCES golden_sets(id) ON DELETE CASCADE,
+    name TEXT NOT NULL COLLATE NOCASE,
+    mode TEXT NOT NULL,
+    saved_s REAL NOT NULL,
+    document TEXT NOT NULL,
+    UNIQUE (set_id, name, mode)
+);
+"""
+# What version 1 had for these no part of the app ever wrote to.
+
+MIGRATIONS: tuple[str, ...] = (_VERSION_1, _VERSION_2)
 """Script ``n`` leads from schema version ``n`` to ``n + 1``."""
 
 SCHEMA_VERSION = len(MIGRATIONS)
