@@ -77,7 +77,8 @@ class Peaks:
         count = level.bins.shape[2]
         first = np.floor(edges[inside] / level.frames_per_bin).astype(np.int64).clip(0, count - 1)
         last = np.ceil(edges[inside + 1] / level.frames_per_bin).astype(np.int64).clip(1, count)
-        out[:, inside] = _gather(level.bins, first, np.maximum(last, first + 1))
+        tail = self.frames / level.frames_per_bin - (count - 1)
+        out[:, inside] = _gather(level.bins, first, np.maximum(last, first + 1), tail)
         return out
 
     def _level_for(self, frames_per_column: float) -> Level:
@@ -98,9 +99,10 @@ def view_samples(samples: np.ndarray, columns: int) -> np.ndarray:
     return out
 
 
-def _gather(bins: np.ndarray, first: np.ndarray, last: np.ndarray) -> np.ndarray:
+def _gather(bins: np.ndarray, first: np.ndarray, last: np.ndarray, tail: float = 1.0) -> np.ndarray:
     """Combines bins ``first[i]`` up to ``last[i]`` into column i: float32 ``(channels, columns, 3)``.
 
+    ``tail`` is the share of a whole bin that the very last one holds; loudness is weighed with it.
     ``reduceat`` over (first, last) pairs gives the wanted stretches at the even places. It takes no index
     at the very end, so one more bin is put there, which no stretch contains.
     """
@@ -110,7 +112,11 @@ def _gather(bins: np.ndarray, first: np.ndarray, last: np.ndarray) -> np.ndarray
     pairs = np.stack([first, last], axis=1).ravel() - offset
     low = np.minimum.reduceat(part[_MIN], pairs, axis=1)[:, ::2]
     high = np.maximum.reduceat(part[_MAX], pairs, axis=1)[:, ::2]
-    power = np.add.reduceat(part[_RMS] ** 2, pairs, axis=1)[:, ::2] / (last - first)
+    power, sizes = part[_RMS] ** 2, (last - first).astype(np.float64)
+    if stop == bins.shape[2]:
+        power[:, -2] *= tail  # the one behind it is the extra bin
+        sizes[last == stop] -= 1.0 - tail
+    power = np.add.reduceat(power, pairs, axis=1)[:, ::2] / sizes
     return np.stack([low, high, np.sqrt(power)], axis=2)
 
 
@@ -145,7 +151,7 @@ def compute(
     base = np.concatenate(parts, axis=2) if parts else np.zeros((3, info.channels, 0), np.float32)
     if progress is not None:
         progress(1.0)
-    return Peaks(info.samplerate, frames, info.channels, _levels(base))
+    return Peaks(info.samplerate, frames, info.channels, _levels(base, frames))
 
 
 def _whole_bins(read: Callable[[int], np.ndarray], size: int) -> Iterator[np.ndarray]:
@@ -182,15 +188,17 @@ def _reduce_bins(samples: np.ndarray, size: int, out: np.ndarray) -> None:
     np.sqrt(power / size, out=out[_RMS])
 
 
-def _levels(base: np.ndarray) -> tuple[Level, ...]:
+def _levels(base: np.ndarray, frames: int) -> tuple[Level, ...]:
     levels = [Level(BASE_BIN, base)]
     while (bins := levels[-1].bins).shape[2] > COARSEST_BINS:
         starts = np.arange(0, bins.shape[2], LEVEL_STEP)
-        sizes = np.diff(starts, append=bins.shape[2])
+        sizes = np.diff(starts, append=frames / levels[-1].frames_per_bin)
+        power = bins[_RMS] ** 2
+        power[:, -1] *= frames / levels[-1].frames_per_bin - (bins.shape[2] - 1)
         coarse = np.empty((3, bins.shape[1], len(starts)), np.float32)
         np.minimum.reduceat(bins[_MIN], starts, axis=1, out=coarse[_MIN])
         np.maximum.reduceat(bins[_MAX], starts, axis=1, out=coarse[_MAX])
-        np.sqrt(np.add.reduceat(bins[_RMS] ** 2, starts, axis=1) / sizes, out=coarse[_RMS])
+        np.sqrt(np.add.reduceat(power, starts, axis=1) / sizes, out=coarse[_RMS])
         levels.append(Level(levels[-1].frames_per_bin * LEVEL_STEP, coarse))
     return tuple(levels)
 
@@ -299,4 +307,4 @@ def _unpack(data: bytes) -> Peaks | None:
     if len(body) != 3 * channels * bins * 4 or zlib.crc32(body) != checksum:
         return None
     base = np.frombuffer(body, "<f4").reshape(3, channels, bins)
-    return Peaks(rate, frames, channels, _levels(base))
+    return Peaks(rate, frames, channels, _levels(base, frames))
