@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from foley_desktop.audio.riff import Chunk, Container, walk
-from foley_desktop.audio.splice import Stretch
+from foley_desktop.audio.splice import Stretch, read_at
 from foley_desktop.errors import AudioFileError
 
 _MAX_CHANNELS = 1024
@@ -61,9 +61,9 @@ class Layout:
 
     ``frames`` is the true count for uncompressed sound and None where only decoding tells; ``limit`` is
     where a block codec must stop (libsndfile decodes a byte of padding as one more block); ``pieces``
-    is the same sound behind a correct header; ``mpeg`` the stretch of MPEG audio inside a WAV file;
-    ``known_codec`` says whether libsndfile should be able
-    to decode it, ``codec`` names it for people.
+    is the same sound behind a correct header; ``known_codec`` says whether libsndfile should be able to
+    decode it, ``codec`` names it for people. ``stream`` is the stretch with the sound and
+    ``stream_kind`` what stands in it if that is a stream of its own (``mpeg``, ``ogg``).
     """
 
     frames: int | None
@@ -73,7 +73,8 @@ class Layout:
     known_codec: bool
     codec: str
     sizes_lie: bool
-    mpeg: Stretch | None = None
+    stream: Stretch | None = None
+    stream_kind: str = ""
 
 
 def read_layout(file: BinaryIO, size: int) -> Layout:
@@ -140,8 +141,15 @@ def _wav(file: BinaryIO, container: Container) -> Layout:
         known_codec=known,
         codec=_TAG_NAMES.get(real_tag, f"codec 0x{real_tag:04X}"),
         sizes_lie=bool(container.sound_flaw),
-        mpeg=Stretch(data.start, data.size) if real_tag in _MPEG_TAGS else None,
+        stream=Stretch(data.start, data.size),
+        stream_kind=_stream_kind(file, real_tag, data),
     )
+
+
+def _stream_kind(file: BinaryIO, tag: int, data: Chunk) -> str:
+    if tag in _MPEG_TAGS:
+        return "mpeg"
+    return "ogg" if tag not in _KNOWN_TAGS and read_at(file, data.start, 4) == b"OggS" else ""
 
 
 def _real_tag(fmt: bytes, tag: int, order: str) -> tuple[int, bool]:

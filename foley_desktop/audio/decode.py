@@ -158,26 +158,38 @@ def probe(path: str) -> Probe:
     """Decodes the whole file once, streaming, and says what is in it.
 
     Raises:
-        AudioFileError: as :func:`open_audio`; ``empty`` also when not a single frame comes out.
+        AudioFileError: as :func:`open_audio`; ``empty`` also when not a single frame comes out, and
+            ``still_being_written`` when the file changed its size meanwhile.
     """
+    size = _stat_size(path)
     with open_audio(path) as reader:
         info = reader.info
         digest = hashlib.blake2b(digest_size=16)
         frames, peak = 0, 0.0
-        while len(block := reader.read(reader.block_frames)):
+        for block in _blocks(reader, None):
             frames += len(block)
             peak = max(peak, float(np.max(block)), -float(np.min(block)))
             digest.update(np.ascontiguousarray(block).data)
-        late = list(reader.late_badges)
-        if reader.non_finite:
-            late.append("non_finite_samples")
-        if peak > 1.0 and info.subtype in ("FLOAT", "DOUBLE"):
-            late.append("over_full_scale")
+        badges = _late_badges(reader, frames, peak)
+    if _stat_size(path) != size:
+        raise AudioFileError("still_being_written", "The file is still being written.")
     if not frames:
         raise AudioFileError("empty", "The file holds no sound.")
     digest.update(f"{info.samplerate} {info.channels}".encode())
-    info = replace(info, frames=frames).with_badges(*late)
+    info = replace(info, frames=frames).with_badges(*badges)
     return Probe(info, peak, digest.hexdigest(), peak < SILENCE_PEAK, info.badges)
+
+
+def _late_badges(reader: AudioReader, frames: int, peak: float) -> list[str]:
+    """What only decoding showed. Lossy codecs overshoot full scale as a matter of course: no badge."""
+    badges = list(reader.late_badges)
+    if reader.frames_known and frames < reader.info.frames:
+        badges.append("truncated")
+    if reader.non_finite:
+        badges.append("non_finite_samples")
+    if peak > 1.0 and reader.info.subtype in ("FLOAT", "DOUBLE"):
+        badges.append("over_full_scale")
+    return badges
 
 
 def read_frames(path: str, start_frame: int, frames: int) -> tuple[np.ndarray, int]:

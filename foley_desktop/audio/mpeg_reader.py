@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
+import soundfile
 
 from foley_desktop.audio.mpeg import MpegLayout
 from foley_desktop.audio.reader import AudioInfo, AudioReader
 from foley_desktop.audio.sndfile_reader import SndfileReader
 from foley_desktop.audio.splice import SpliceFile, Stretch
+from foley_desktop.errors import AudioFileError
 
 
 class MpegReader(AudioReader):
@@ -68,7 +70,10 @@ class MpegReader(AudioReader):
             self._skip(frame - self._position)
             return
         self._inner.close()
-        self._inner = self._open(min(frame, self.info.frames))
+        try:
+            self._inner = self._open(min(frame, self.info.frames))
+        except (soundfile.SoundFileError, OSError, RuntimeError) as error:
+            raise AudioFileError("vanished", "The file can no longer be read.", cause=error) from error
 
     def _close(self) -> None:
         self._inner.close()

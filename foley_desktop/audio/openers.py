@@ -83,9 +83,11 @@ def _open_chunked(job: _Job) -> AudioReader:
     """WAV and AIFF: as they are if libsndfile counts what is really there, else behind a true header."""
     layout = chunked.read_layout(job.view(), job.size - job.start)
     badges = (*layout.badges, *job.badges)
-    if layout.mpeg is not None:
-        inside = Stretch(job.start + layout.mpeg.start, layout.mpeg.size)
-        return _open_frames(job, inside, badges, job.kind.label)
+    if layout.stream is not None and layout.stream_kind:
+        inside = Stretch(job.start + layout.stream.start, layout.stream.size)
+        if layout.stream_kind == "mpeg":
+            return _open_frames(job, inside, badges, job.kind.label)
+        return _open_links(job, inside, badges)
     known = layout.frames is not None
     if not job.start and not layout.sizes_lie:
         reader = _try(job.direct(), badges, frames_known=known, limit=layout.limit)
@@ -123,15 +125,19 @@ def _open_flac(job: _Job) -> AudioReader:
 
 
 def _open_ogg(job: _Job) -> AudioReader:
-    layout = ogg.read_layout(job.file, job.start, job.size)
+    return _open_links(job, Stretch(job.start, job.size - job.start), job.badges)
+
+
+def _open_links(job: _Job, where: Stretch, badges: tuple[str, ...]) -> AudioReader:
+    layout = ogg.read_layout(job.file, where.start, where.start + where.size)
     if layout.video:
         return _open_av(job, demuxer="ogg")
-    badges = (*job.badges, *(("truncated",) if layout.truncated else ()))
+    if layout.truncated:
+        badges = tuple(dict.fromkeys((*badges, "truncated")))
     if len(layout.links) > 1:
         return _open_chain(job, layout, (*badges, "chained_stream"))
-    simple = not layout.links[0].repaired and not job.start
-    source = job.direct() if simple else job.splice(layout.links[0].pieces)
-    reader = _try(source, badges)
+    whole = where == Stretch(0, job.size) and not layout.links[0].repaired
+    reader = _try(job.direct() if whole else job.splice(layout.links[0].pieces), badges)
     if isinstance(reader, SndfileReader):
         return reader
     try:
@@ -185,6 +191,8 @@ def _open_sndfile(job: _Job) -> AudioReader:
     reader = _try(job.direct() if not job.start else job.rest(), job.badges)
     if isinstance(reader, SndfileReader):
         return reader
+    if job.kind.label == "CAF":
+        return _open_av(job, demuxer="caf")
     raise _refused(job, reader)
 
 

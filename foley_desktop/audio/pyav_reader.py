@@ -21,8 +21,12 @@ from foley_desktop.errors import AudioFileError
 _OPEN_DEADLINE_S = 2.0
 _MAX_ERRORS = 64
 """Undecodable packets in a row after which the rest of a file is given up."""
+_VIDEO_DEMUXERS = {"mov", "matroska", "avi", "flv", "mpeg", "mpegts", "asf", "ogg"}
+_MAX_PADDING = 4096
+"""Samples that an encoder may have added behind the end that an MPEG-4 track states."""
 _MAX_CHANNELS = 64
 _PREROLL_S = 0.5
+_EXACT_BY_REWIND_S = 120
 _LOSSLESS_BITS = {"alac": None, "flac": None, "wavpack": None, "ape": None, "tta": None}
 
 
@@ -97,6 +101,7 @@ class AvReader(AudioReader):
         )
         super().__init__(info, frames_known=False)
         self._pending.append(_samples(first))
+        self._stated_end = info.frames if demuxer == "mov" and self._counts_samples() else 0
 
     def _open(self) -> None:
         self._source.seek(0)
@@ -112,13 +117,15 @@ class AvReader(AudioReader):
             stream = self._container.streams.best("audio")
         except Exception as error:
             raise AudioFileError(
-                "unsupported_codec", f"This {self._label} file cannot be decoded.", cause=error
+                "unsupported_codec",
+                f"This {self._label} file is damaged or in an unsupported codec.",
+                cause=error,
             ) from error
         finally:
             self._source.deadline = None
-        if stream is None:
+        if stream is None and self._demuxer in _VIDEO_DEMUXERS:
             raise AudioFileError("not_audio", f"This {self._label} file has no sound in it.")
-        if stream.codec_context is None:
+        if stream is None or stream.codec_context is None:
             raise AudioFileError(
                 "unsupported_codec", f"The codec of this {self._label} file is not supported."
             )
@@ -167,35 +174,53 @@ class AvReader(AudioReader):
         return {"u8": 8, "s16": 16, "s32": 24, "flt": 32, "dbl": 64}.get(frame.format.name.removesuffix("p"))
 
     def _read(self, frames: int) -> np.ndarray:
-        if not self._pending:
-            frame = self._next_frame()
-            if frame is None or len(frame.layout.channels) != self.info.channels:
-                if self._damaged and "truncated" not in self.late_badges:
-                    self.late_badges += ("truncated",)
-                return self._nothing()
-            self._pending.append(_samples(frame))
+        if not self._pending and not self._fetch():
+            return self._nothing()
         block = self._pending.popleft()
         if len(block) > frames:
             self._pending.appendleft(block[frames:])
-        return block[:frames]
+            block = block[:frames]
+        if 0 < self._stated_end < self._position + len(block) and self._is_padding():
+            block = block[: max(0, self._stated_end - self._position)]
+        return block
+
+    def _fetch(self) -> bool:
+        """Puts the next decoded frame into the queue; False at the end."""
+        frame = self._next_frame()
+        if frame is None or len(frame.layout.channels) != self.info.channels:
+            lacking = self._stated_end - self._position
+            if self._damaged or lacking > max(_MAX_PADDING, self._stated_end // 50):
+                self.late_badges = ("truncated",)
+            return False
+        self._pending.append(_samples(frame))
+        return True
+
+    def _is_padding(self) -> bool:
+        """Whether so little follows the stated end that it is the encoder's padding, not sound."""
+        while sum(map(len, self._pending)) <= _MAX_PADDING:
+            if not self._fetch():
+                self._pending.clear()
+                return True
+        self._stated_end = 0
+        return False
+
+    def _counts_samples(self) -> bool:
+        """Whether the stream's time stamps are sample numbers."""
+        base = self._stream.time_base
+        return base is not None and base.numerator == 1 and base.denominator == self.info.samplerate
 
     def _seek(self, frame: int) -> None:
-        """Goes there by time stamps where they count samples, otherwise by decoding from the start."""
-        near = 0 <= frame - self._position <= 10 * self.info.samplerate
-        if not near and not self._jump(frame):
+        """By decoding from the start, which alone gives the same bits; far out by time stamps if they count
+        samples: the place is exact then too, but codecs that make up noise make it up anew."""
+        rate = self.info.samplerate
+        near = 0 <= frame - self._position <= 10 * rate
+        if not near and not (frame > _EXACT_BY_REWIND_S * rate and self._jump(frame)):
             self._restart()
         self._skip(frame - self._position)
 
     def _jump(self, frame: int) -> bool:
-        base, rate = self._stream.time_base, self.info.samplerate
-        early = frame - int(_PREROLL_S * rate)
-        if (
-            self._start_pts is None
-            or base is None
-            or base.numerator != 1
-            or base.denominator != rate
-            or early <= 0
-        ):
+        early = frame - int(_PREROLL_S * self.info.samplerate)
+        if self._start_pts is None or not self._counts_samples() or early <= 0:
             return False
         try:
             self._container.seek(self._start_pts + early, stream=self._stream, backward=True)

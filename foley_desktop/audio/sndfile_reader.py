@@ -8,6 +8,7 @@ import numpy as np
 import soundfile
 
 from foley_desktop.audio.reader import AudioInfo, AudioReader
+from foley_desktop.errors import AudioFileError
 
 _BIT_DEPTHS = {
     "PCM_S8": 8,
@@ -83,7 +84,8 @@ class SndfileReader(AudioReader):
         self._promised = promised
         self._limit = limit
         subtype = self._file.subtype
-        self._rewinds = rewind_to_seek or subtype in _NO_SEEK
+        ogg_flac = self._file.format == "OGG" and subtype.startswith("PCM")  # seeks to the wrong place
+        self._rewinds = rewind_to_seek or ogg_flac or subtype in _NO_SEEK
         info = AudioInfo(
             frames=self._file.frames if 0 <= self._file.frames < _HINT_LIMIT else 0,
             samplerate=self._file.samplerate,
@@ -143,10 +145,19 @@ class SndfileReader(AudioReader):
         return self._rewinds or frame < limit
 
     def _rewind(self) -> None:
+        """Opens the source once more at its beginning.
+
+        Raises:
+            AudioFileError: when it is no longer there, or no longer the same.
+        """
         self._file.close()
-        if not isinstance(self._source, (bytes, str)):
-            self._source.seek(0)
-        self._file = _ForwardSoundFile(self._source)
+        try:
+            if not isinstance(self._source, (bytes, str)):
+                self._source.seek(0)
+            self._file = _ForwardSoundFile(self._source)
+        except (soundfile.SoundFileError, OSError, RuntimeError) as error:
+            self._ended = True
+            raise AudioFileError("vanished", "The file can no longer be read.", cause=error) from error
         self._at, self._ended = 0, False
 
     def _close(self) -> None:

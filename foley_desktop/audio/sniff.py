@@ -25,7 +25,7 @@ def _kind(code: str, label: str, extensions: str) -> Kind:
 WAV = _kind("wav", "WAV", "wav wave bwf rf64 amb")
 AIFF = _kind("aiff", "AIFF", "aif aiff aifc afc")
 FLAC = _kind("flac", "FLAC", "flac fla")
-OGG = _kind("ogg", "Ogg", "ogg oga opus ogv ogx spx")
+OGG = _kind("ogg", "OGG", "ogg oga opus ogv ogx spx")
 MPEG = _kind("mpeg", "MP3", "mp3 mp2 mp1 mpa mpga")
 SNDFILE = _kind("sndfile", "", "")
 MP4 = _kind("mov", "MPEG-4", "m4a m4b m4r m4p mp4 m4v mov 3gp 3g2 aac alac qt mj2 f4v f4a")
@@ -49,23 +49,22 @@ PYAV_KINDS = frozenset(
     {MP4, ASF, ADTS, LATM, MATROSKA, AVI, FLASH, MPEG_PS, MPEG_TS, WAVPACK, APE, TTA, AC3, AMR, DSF, MUSEPACK}
 )
 
-_SNDFILE_MARKS: tuple[tuple[bytes, str], ...] = (
-    (b"caff", "caf"),
-    (b".snd", "au snd"),
-    (b"dns.", "au snd"),
-    (b"riff\x2e\x91\xcf\x11", "w64"),
-    (b"Creative Voice File", "voc"),
-    (b"NIST_1A", "nist sph wav"),
-    (b" paf", "paf"),
-    (b"fap ", "paf"),
-    (b"Extended Instrument: ", "xi"),
-    (b"MATLAB 5.0 MAT-file", "mat"),
-    (b"2BIT", "avr"),
-    (b"PVF1", "pvf"),
-    (b"\x64\xa3\x01\x00", "sf ircam"),
-    (b"\x64\xa3\x02\x00", "sf ircam"),
-    (b"ALawSoundFile**", "wve"),
-    (b"\xf0\x7e", "sds"),
+_SNDFILE_MARKS: tuple[tuple[bytes, str, str], ...] = (
+    (b"caff", "CAF", "caf"),
+    (b".snd", "AU", "au snd"),
+    (b"dns.", "AU", "au snd"),
+    (b"riff\x2e\x91\xcf\x11", "Wave64", "w64 wav"),
+    (b"Creative Voice File", "VOC", "voc"),
+    (b"NIST_1A", "NIST Sphere", "nist sph wav"),
+    (b" paf", "PARIS", "paf"),
+    (b"fap ", "PARIS", "paf"),
+    (b"Extended Instrument: ", "FastTracker instrument", "xi"),
+    (b"MATLAB 5.0 MAT-file", "MATLAB", "mat"),
+    (b"2BIT", "AVR", "avr"),
+    (b"PVF1", "PVF", "pvf"),
+    (b"\x64\xa3\x01\x00", "IRCAM", "sf ircam"),
+    (b"\x64\xa3\x02\x00", "IRCAM", "sf ircam"),
+    (b"ALawSoundFile**", "Psion", "wve"),
 )
 _PYAV_MARKS: tuple[tuple[bytes, Kind], ...] = (
     (b"\x30\x26\xb2\x75\x8e\x66\xcf\x11", ASF),
@@ -162,9 +161,9 @@ def _by_mark(head: bytes) -> Kind | None:
         return FLAC
     if form == b"OggS":
         return OGG
-    for mark, extensions in _SNDFILE_MARKS:
+    for mark, label, extensions in _SNDFILE_MARKS:
         if head.startswith(mark):
-            return _kind("sndfile", mark.decode("latin-1"), extensions)
+            return _kind("sndfile", label, extensions)
     for mark, kind in _PYAV_MARKS:
         if head.startswith(mark):
             return kind
@@ -223,5 +222,5 @@ def extension_of(path: str) -> str:
 
 _ALL_EXTENSIONS = frozenset().union(
     *(kind.extensions for kind in (WAV, AIFF, FLAC, OGG, MPEG, *PYAV_KINDS)),
-    *({f".{extension}" for extension in extensions.split()} for _, extensions in _SNDFILE_MARKS),
+    *({f".{extension}" for extension in extensions.split()} for _, _, extensions in _SNDFILE_MARKS),
 )
