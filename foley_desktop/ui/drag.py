@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from urllib.parse import unquote_to_bytes
 
 from PySide6.QtCore import QMimeData, QObject, QPoint, QRectF, Qt, Signal
-from PySide6.QtGui import QDrag, QPainter, QPixmap
+from PySide6.QtGui import QDrag, QFontMetrics, QPainter, QPixmap
 from PySide6.QtWidgets import QApplication, QWidget
 
 from foley_desktop.errors import FoleyError
@@ -123,7 +123,7 @@ class DragSource(QObject):
 
 def _picture(label: str, count: int, ratio: float) -> QPixmap:
     words = text.shown(label, 60) if count == 1 else f"{count} sounds"
-    metrics = QApplication.fontMetrics()
+    metrics = QFontMetrics(QApplication.font())
     words = metrics.elidedText(words, Qt.TextElideMode.ElideMiddle, 260)
     width, height = metrics.horizontalAdvance(words) + 40, 26
     picture = QPixmap(round(width * ratio), round(height * ratio))
