@@ -160,11 +160,12 @@ class QueryBuilder:
         return [(w, FUNCTION_WORD_WEIGHT if f else 1.0) for w, f in zip(words, light, strict=True)]
 
     def word_masses(self, parsed: ParsedQuery) -> dict[str, float]:
-        """Every part of the query with its idf, less for function words."""
+        """Every word of the query, split, with its idf; less for function words."""
         masses: dict[str, float] = {}
         for word, weight in self.weights(parsed):
-            for part, stem in zip(word.parts, stems(word.parts), strict=True):
-                masses[part] = max(masses.get(part, 0.0), weight * self.word_idf("stem", stem))
+            units = forms_of(word) if is_cjk(word) else word.parts
+            for unit, stem in zip(units, stems(units), strict=True):
+                masses[unit] = max(masses.get(unit, 0.0), weight * self.word_idf("stem", stem))
         return masses
 
     def mentions(self, part: str, parsed: ParsedQuery) -> tantivy.Query:
@@ -199,7 +200,7 @@ class QueryBuilder:
         """
         found: dict[tuple[str, str], float] = {}
         for word, weight in self.weights(parsed):
-            if not word.phrase:
+            if not word.phrase and not is_cjk(word):
                 for pair in itertools.pairwise(word.parts):
                     alone = sum(
                         self.word_idf("text", p) + STEM_WEIGHT * self.word_idf("stem", p) for p in pair
@@ -279,10 +280,14 @@ class QueryBuilder:
         return total
 
 
+def is_cjk(word: Word) -> bool:
+    """Whether a word is several characters of CJK, for which its bigrams stand."""
+    return bool(word.wholes) and all(len(part) == 1 and not part.isascii() for part in word.parts)
+
+
 def forms_of(word: Word) -> list[str]:
     """Words to look for; of a run of CJK the bigrams alone, single characters say too little."""
-    parts = [] if word.wholes and all(len(p) == 1 and not p.isascii() for p in word.parts) else word.parts
-    return list(dict.fromkeys([*parts, *word.wholes]))
+    return list(dict.fromkeys(word.wholes if is_cjk(word) else [*word.parts, *word.wholes]))
 
 
 def neighbours(parsed: ParsedQuery) -> list[tuple[str, str]]:

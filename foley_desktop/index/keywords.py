@@ -54,7 +54,7 @@ class KeywordIndex:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._folder = Path(folder)
+        self.folder = Path(folder)
         self._index: tantivy.Index | None = None
         self._writer: tantivy.IndexWriter | None = None
         # Two locks, because rewriting takes seconds in which searches go on.
@@ -67,7 +67,7 @@ class KeywordIndex:
     def _open(self) -> tantivy.Index:
         with self._open_lock:
             if self._index is None:
-                self._index = open_index(self._folder)
+                self._index = open_index(self.folder)
             return self._index
 
     @contextmanager
@@ -158,10 +158,10 @@ class KeywordIndex:
                 pass  # Raises when another process is writing.
             self._rollback()
             self._index = None
-            if self._folder.is_dir():
-                shutil.rmtree(self._folder, ignore_errors=True)
+            if self.folder.is_dir():
+                shutil.rmtree(self.folder, ignore_errors=True)
             else:
-                self._folder.unlink(missing_ok=True)
+                self.folder.unlink(missing_ok=True)
             self._latest()
 
     def close(self) -> None:
@@ -203,7 +203,7 @@ class KeywordIndex:
 
     def _has_deleted(self) -> bool:
         with _guarded():
-            meta = json.loads((self._folder / "meta.json").read_text("utf-8"))
+            meta = json.loads((self.folder / "meta.json").read_text("utf-8"))
         return any(segment.get("deletes") for segment in meta.get("segments", ()))
 
     # -- asking ---------------------------------------------------------------------------------
