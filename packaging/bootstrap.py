@@ -158,8 +158,7 @@ def key_of(groups: Mapping[str, Sequence[str]], for_tests: bool) -> str:
     """Changes whenever something has to be installed: with a pin, with the project file, with this file."""
     wanted = {name: lines for name, lines in groups.items() if for_tests or name != "test"}
     project = (ROOT / "pyproject.toml").read_text("utf-8")
-    facts = [FORMAT, project, wanted]
-    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(json.dumps([FORMAT, project, wanted], sort_keys=True).encode()).hexdigest()
 
 
 def home() -> list[str]:
@@ -191,9 +190,8 @@ def provide(for_tests: bool) -> None:
         missing = provide_system_packages(for_tests, stamp.get("missing", []))
         if key not in stamp.get("keys", []):
             _install(groups, for_tests, fresh=not stamp)
-        # The tests' set holds the window's whole: one set-up for both is noted under both keys.
-        keys = {key} | ({key_of(groups, for_tests=False)} if for_tests else set())
-        _write_stamp(sorted(keys), missing)
+            stamp["keys"] = [key, key_of(groups, for_tests=False)]  # the tests' set holds the window's
+        _write_stamp(stamp["keys"], missing)
 
 
 def _install(groups: Mapping[str, Sequence[str]], for_tests: bool, fresh: bool) -> None:
