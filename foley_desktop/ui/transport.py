@@ -27,7 +27,6 @@ class Transport(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setFixedHeight(50)
         self._duration = 0.0
-        self._region: Region | None = None
         self.play = self._make_play()
         self.stop = buttons.tool("stop", "Stop  (Esc)", self.stop_pressed.emit)
         self.loop = buttons.tool("loop", "Loop the clip or the selected region  (L)", checkable=True)
@@ -111,7 +110,6 @@ class Transport(QWidget):
 
     def show_clip(self, clip: Clip | None) -> None:
         self._duration = (clip.duration_s or 0.0) if clip else 0.0
-        self._region = None
         self._name.set_words(text.file_name(clip) if clip else "Nothing selected")
         self._name.setToolTip(text.plain_tooltip(clip.path) if clip else "")
         theme.mark(self._name, "title" if clip else "faint")
@@ -127,14 +125,10 @@ class Transport(QWidget):
         if self._duration <= 0:
             self._time.setText("")
             return
-        words = f"{text.clock(seconds or 0.0)} / {text.clock(self._duration)}"
-        if self._region is not None:
-            words += f"   [{text.clock(self._region.duration_s)}]"
-        self._time.setText(words)
+        self._time.setText(f"{text.clock(seconds or 0.0)} / {text.clock(self._duration)}")
 
     def show_region(self, region: Region | None) -> None:
-        self._region = region
-        buttons.relabel(self.find_similar, "Find similar to region" if region else "Find similar")
+        buttons.relabel(self.find_similar, "Similar to region" if region else "Find similar")
 
     def show_state(self, state: str) -> None:
         name = "pause" if state == "playing" else "play"
