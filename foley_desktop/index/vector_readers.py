@@ -33,6 +33,7 @@ BREADTH = 2000
 """Least number of candidates that the approximate index looks at: recall@50 of 1.000 on 100,000 tightly
 clustered vectors, where 250 gave 0.90; 8 ms."""
 
+_ORDER = ["clip_id", "start_s", "end_s"]
 _COLUMNS = ["clip_id", "start_s", "end_s", "vector"]
 
 
@@ -53,12 +54,15 @@ class _Rows:
     """Some rows of the table, by clip and time."""
 
     def __init__(self, rows: pa.Table, dim: int) -> None:
-        rows = rows.sort_by([("clip_id", "ascending"), ("start_s", "ascending"), ("end_s", "ascending")])
-        flat = rows.column("vector").combine_chunks().flatten()
-        self.vectors = np.asarray(flat, dtype=np.float32).reshape(-1, dim)
-        self.start = np.asarray(rows.column("start_s"))
-        self.end = np.asarray(rows.column("end_s"))
-        encoded = rows.column("clip_id").combine_chunks().dictionary_encode()
+        import pyarrow.compute as pc
+
+        keys = rows.select(_ORDER)
+        order = pc.sort_indices(keys, sort_keys=[(name, "ascending") for name in _ORDER])
+        ascending = keys.take(order)
+        self.vectors = _in_order(rows.column("vector").chunks, np.asarray(order), dim)
+        self.start = np.asarray(ascending.column("start_s"))
+        self.end = np.asarray(ascending.column("end_s"))
+        encoded = ascending.column("clip_id").combine_chunks().dictionary_encode()
         self.clip_ids: list[str] = encoded.dictionary.to_pylist()
         numbers = np.asarray(encoded.indices, dtype=np.int64)
         self.first = np.searchsorted(numbers, np.arange(len(self.clip_ids) + 1))
@@ -78,6 +82,19 @@ class _Rows:
             hits.append(WindowHit(self.clip_ids[number], float(scores[best]), start, end))
         hits.sort(key=lambda hit: (-hit.score, hit.clip_id))
         return hits
+
+
+def _in_order(chunks: Iterable[pa.FixedSizeListArray], order: np.ndarray, dim: int) -> np.ndarray:
+    """The rows of all chunks in ``order``, shape ``(n, dim)``; Arrow would take twenty times as long."""
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    vectors = np.empty((len(order), dim), np.float32)
+    done = 0
+    for chunk in chunks:
+        part = np.asarray(chunk.flatten(), dtype=np.float32).reshape(len(chunk), dim)
+        vectors[place[done : done + len(chunk)]] = part
+        done += len(chunk)
+    return vectors
 
 
 class MemoryReader:
