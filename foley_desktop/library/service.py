@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from foley_desktop.eval.golden import GoldenSet
     from foley_desktop.library.doctor import DoctorReport
     from foley_desktop.library.evaluation import Evaluation
+    from foley_desktop.library.lab_service import Lab
     from foley_desktop.library.likeness import Likeness
     from foley_desktop.library.searching import Searcher
 
@@ -94,6 +95,12 @@ class LibraryService:
         from foley_desktop.library.likeness import Likeness
 
         return Likeness(self.catalog, self.indexes, self.models)
+
+    @property
+    def lab(self) -> Lab:
+        from foley_desktop.library.lab_service import Lab
+
+        return Lab(self)
 
     # --- folders
 

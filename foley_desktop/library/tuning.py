@@ -1,0 +1,213 @@
+"""Learning the fusion from grades: which weights and depth serve a golden set best, and how sure that is.
+
+Each query's complete score lists are collected once; after that every candidate fusion is a matrix product.
+The weights are those of the whole set, but what they promise is measured by cross-validation: for each part
+of the queries they are chosen on the others, so that the gain is one on queries that had no say. Nothing is
+applied here.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from foley_desktop.errors import GoldenSetError
+from foley_desktop.eval.retrieval import build_run, mean_over_queries, ndcg_at_k
+from foley_desktop.eval.significance import Comparison, compare_runs
+from foley_desktop.library.evaluation import RUN_DEPTH
+from foley_desktop.library.fusing import Fusion
+from foley_desktop.library.rankers import RANKERS
+from foley_desktop.library.searching import Searcher
+from foley_desktop.models import Progress
+
+FEWEST_QUERIES = 20
+"""With fewer graded queries a fold of them says nothing about the next query."""
+
+FOLDS = 5
+SEED = 0
+STEPS = 20
+"""Weights are tried in steps of 1 / 20 of their sum."""
+
+DEPTHS = (50, 200, 500)
+
+_EVEN = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Tuning:
+    """What tuning on a golden set found.
+
+    ``fusion`` is best on all queries, ``before`` the one in use. ``training`` is the mean gain in nDCG@k of
+    the former on the queries it was chosen on, which flatters it; ``held_out`` compares what each query gets
+    from weights chosen without it to what it gets now, with its interval and p-value. ``folds`` are the
+    fusions that the parts chose: how much they differ says how certain the choice is.
+    """
+
+    fusion: Fusion
+    before: Fusion
+    k: int
+    queries: int
+    before_mean: float
+    training: float
+    held_out: Comparison
+    folds: tuple[Fusion, ...]
+
+    @property
+    def worthwhile(self) -> bool:
+        """Whether the held-out gain is one that chance does not explain."""
+        return bool(self.held_out.significant) and self.held_out.difference > 0.0
+
+    def sentence(self) -> str:
+        """The outcome with both gains, for a person to decide by."""
+        out = self.held_out
+        gains = (
+            f"Held-out gain {out.difference:+.3f} ({out.low:+.3f} to {out.high:+.3f}), training gain "
+            f"{self.training:+.3f} nDCG@{self.k} on {self.queries} queries."
+        )
+        if self.fusion == self.before:
+            return f"The fusion in use is the best there is for this set. {gains}"
+        if self.worthwhile:
+            return gains
+        return f"{gains} The held-out gain may be chance."
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """One query's candidates by id; arrays of shape ``(clips, rankers)``.
+
+    ``scores`` are over each ranker's best, NaN where it knows nothing of a clip; ``ranks`` count from 1,
+    0 where its list did not reach the clip.
+    """
+
+    ids: list[str]
+    scores: np.ndarray
+    ranks: np.ndarray
+    grades: Mapping[str, int]
+
+
+def tune(
+    texts: Mapping[str, str],
+    qrels: Mapping[str, Mapping[str, int]],
+    *,
+    searcher: Searcher,
+    k: int = 10,
+    seed: int = SEED,
+) -> Generator[Progress, None, Tuning]:
+    """Searches the weights and the depth of the weighted fusion; yields before each query and each trial.
+
+    Args:
+        texts: ``{query id: text}``.
+        qrels: Grades by clip id, of the queries that have an answer.
+        searcher: Asked for every ranker's lists, and for what the fusion in use gives.
+        k: The cut of nDCG, by which fusions are judged.
+        seed: Decides which queries make a fold.
+
+    Raises:
+        GoldenSetError: fewer than 20 queries have an answer; the sentence says why that matters.
+    """
+    refuse_too_few(len(qrels))
+    queries = sorted(qrels)
+    tables: list[_Table] = []
+    now: dict[str, float] = {}
+    trials = list(_trials(searcher.fusion))
+    total = len(queries) + len(trials)
+    for done, query in enumerate(queries):
+        yield Progress(done, total, texts[query])
+        found = searcher.search(texts[query], k=max(RUN_DEPTH, k), mode="hybrid")
+        now[query] = ndcg_at_k(qrels[query], build_run(found.hits), k)
+        tables.append(_collect(searcher, texts[query], qrels[query], max(*DEPTHS, RUN_DEPTH)))
+    values = np.zeros((len(trials), len(queries)))
+    for trial, fusion in enumerate(trials):
+        yield Progress(len(queries) + trial, total, "Trying weights")
+        weights = np.array([fusion.weights[name] for name in RANKERS])
+        values[trial] = [_ndcg(table, weights, max(fusion.depth, RUN_DEPTH), k) for table in tables]
+    best = _best(values.mean(axis=1))
+    folds, held_out = _cross_validate(values, queries, seed)
+    return Tuning(
+        fusion=trials[best],
+        before=searcher.fusion,
+        k=k,
+        queries=len(queries),
+        before_mean=mean_over_queries(now.values()),
+        training=mean_over_queries(values[best][i] - now[query] for i, query in enumerate(queries)),
+        held_out=compare_runs(now, held_out),
+        folds=tuple(trials[choice] for choice in folds),
+    )
+
+
+def refuse_too_few(queries: int) -> None:
+    """Raises :class:`GoldenSetError` with the reason where a set has too few graded queries to learn from."""
+    if queries < FEWEST_QUERIES:
+        raise GoldenSetError(
+            f"Tuning needs at least {FEWEST_QUERIES} graded queries and this set has {queries}: on fewer, "
+            "weights that fit them by chance cannot be told from weights that are better.",
+            hint="Grade more queries first.",
+        )
+
+
+def _trials(current: Fusion) -> Generator[Fusion, None, None]:
+    """The fusion in use first, if it is a weighted one, so that an equal one never replaces it."""
+    if current.name == "weighted" and current.depth in DEPTHS:
+        yield current
+    for depth in DEPTHS:
+        for parts in itertools.product(range(STEPS + 1), repeat=len(RANKERS)):
+            if sum(parts) == STEPS:
+                weights = {name: part / STEPS for name, part in zip(RANKERS, parts, strict=True)}
+                yield Fusion("weighted", weights, depth)
+
+
+def _collect(searcher: Searcher, text: str, grades: Mapping[str, int], depth: int) -> _Table:
+    rankers, where = searcher.rankers(text)
+    best = rankers.best
+    lists = {name: rankers.ranked(name, depth, where) for name in RANKERS}
+    ids = sorted({clip for hits in lists.values() for clip, _ in hits})
+    place = {clip: row for row, clip in enumerate(ids)}
+    scores = np.full((len(ids), len(RANKERS)), np.nan)
+    ranks = np.zeros((len(ids), len(RANKERS)), np.int64)
+    for column, (name, hits) in enumerate(lists.items()):
+        scale = best.get(name, 1.0)
+        known = dict(hits)
+        more = rankers.scores(name, [clip for clip in ids if clip not in known])
+        # A ranker whose best possible score is 0 has no say, as in fuse_scores.
+        for clip, score in [*hits, *more.items()] if scale > 0.0 else ():
+            scores[place[clip], column] = score / scale
+        for rank, (clip, _) in enumerate(hits, start=1):
+            ranks[place[clip], column] = rank
+    return _Table(ids, scores, ranks, grades)
+
+
+def _order(table: _Table, weights: np.ndarray, depth: int) -> np.ndarray:
+    """Rows of a table as a weighted fusion ranks them: exactly what :class:`Fusion` does with its lists."""
+    listed = ((table.ranks > 0) & (table.ranks <= depth)).any(axis=1)
+    known = (~np.isnan(table.scores) & (weights > 0.0)).any(axis=1)
+    rows = np.flatnonzero(listed & known)
+    fused = np.round((np.nan_to_num(table.scores[rows]) * weights).sum(axis=1), 6)
+    return rows[np.argsort(-fused, kind="stable")]
+
+
+def _ndcg(table: _Table, weights: np.ndarray, depth: int, k: int) -> float:
+    top = _order(table, weights, depth)[:k]
+    return ndcg_at_k(table.grades, {table.ids[row]: -float(rank) for rank, row in enumerate(top)}, k)
+
+
+def _best(means: np.ndarray) -> int:
+    """The first trial that no other beats by more than rounding."""
+    return int(np.flatnonzero(means >= means.max() - _EVEN)[0])
+
+
+def _cross_validate(
+    values: np.ndarray, queries: Sequence[str], seed: int
+) -> tuple[list[int], dict[str, float]]:
+    """The trial that each fold's other queries choose, and what each query gets from its fold's choice."""
+    order = np.random.RandomState(seed).permutation(len(queries))
+    choices: list[int] = []
+    held_out: dict[str, float] = {}
+    for fold in range(FOLDS):
+        out = order[fold::FOLDS]
+        choice = _best(np.delete(values, out, axis=1).mean(axis=1))
+        choices.append(choice)
+        held_out |= {queries[i]: float(values[choice, i]) for i in out}
+    return choices, held_out
