@@ -71,7 +71,7 @@ def run_gui(library: Path | None, folders: list[str]) -> int:
     sys.excepthook = sys.__excepthook__
     if not window.ended_cleanly:
         # A thread hangs in a call that cannot be interrupted; nothing it could still do is wanted.
-        log.warning("a worker did not end in time")
+        log.info("a worker did not end in time")
         logging.shutdown()
         os._exit(code)
     return code

@@ -228,7 +228,10 @@ class JobLane:
         except _Cancelled:
             self._tell(job, "cancelled")
         except BaseException as error:
-            log.warning("job %r failed", job.title, exc_info=True)
+            # While closing, the library goes away under a job that could not stop in time.
+            log.log(
+                logging.DEBUG if self._ending else logging.WARNING, "job %r failed", job.title, exc_info=True
+            )
             self._tell(job, "failed", as_foley_error(error, job.title))
         else:
             self._tell(job, "finished", outcome)
