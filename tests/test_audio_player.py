@@ -27,7 +27,7 @@ from foley_desktop.audio.mix import mix, mix_matrix
 from foley_desktop.audio.player import Player, SilentPlayer
 from foley_desktop.audio.ring import Ring
 from foley_desktop.audio.source import ClipSource, fade_curve, fade_frames
-from foley_desktop.errors import PlaybackError
+from foley_desktop.errors import AudioFileError, PlaybackError
 
 RATE = 48000
 FADE = fade_frames(RATE)
@@ -99,13 +99,13 @@ class TestOutput:
             self.blocks.append((due + self.latency_s, block))
             due += self._block / self.samplerate
 
-    def heard(self, moment: float) -> float:
-        """The left sample that is heard at ``moment``."""
+    def heard(self, moment: float) -> float | None:
+        """The left sample that is heard at ``moment``; None when its block came too late."""
         for start, block in reversed(self.blocks):
             index = int((moment - start) * self.samplerate)
             if 0 <= index < len(block):
                 return float(block[index, 0])
-        raise AssertionError("nothing was rendered for that moment")
+        return None
 
     @property
     def sound(self) -> np.ndarray:
@@ -251,6 +251,25 @@ def test_loop_switched_off_ends_at_the_end_of_the_pass(tmp_path: Path) -> None:
         frames += len(block)
     source.close()
     assert frames % 24000 == 0
+
+
+def test_every_field_case_that_can_be_opened_plays_from_anywhere(shared_dir: Path) -> None:
+    played = 0
+    for path in sorted((shared_dir / "field_cases" / "files").iterdir()):
+        try:
+            whole = read_all(ClipSource(str(path), RATE, 2))
+        except AudioFileError:
+            continue
+        played += 1
+        assert np.isfinite(whole).all(), path.name
+        for share in (0.5, 0.75):
+            start_s = len(whole) / RATE * share
+            rest = read_all(ClipSource(str(path), RATE, 2, start_s=start_s))
+            assert abs(len(rest) - len(whole) * (1 - share)) < 60, path.name
+        assert len(read_all(ClipSource(str(path), RATE, 2, loop=True), 3 * len(whole))) == 3 * len(whole), (
+            path.name
+        )
+    assert played > 10
 
 
 def test_surround_is_mixed_down_and_mono_goes_to_both_sides() -> None:
@@ -420,12 +439,15 @@ def test_position_is_what_is_heard(tmp_path: Path, latency_s: float, rate: int) 
                 player.seek(target)
                 assert abs(player.position_s - target) < 0.005  # where it is going, before it is heard
             wait_for(lambda t=target: player.position_s > (t or 0.0) + 0.02)
-            for _ in range(10):
+            for _ in range(20):
                 time.sleep(0.015)
-                position, moment = player.position_s, time.perf_counter()
-                errors.append(opener.outputs[-1].heard(moment) * 100 - position)
+                before, position, after = time.perf_counter(), player.position_s, time.perf_counter()
+                # Where this thread or the device's was held up, nothing can be told.
+                if after - before < 0.001 and (heard := opener.outputs[-1].heard(after)) is not None:
+                    errors.append(heard * 100 - position)
     finally:
         player.close()
+    assert len(errors) > 20
     assert np.abs(errors).max() < 0.005
 
 
@@ -480,7 +502,8 @@ def test_seeking_while_paused_is_heard_on_resume(tmp_path: Path, player: Player,
     assert player.state == "paused" and player.position_s == 8.0
     player.resume()
     wait_for(lambda: player.position_s > 8.1)
-    assert opener.outputs[-1].heard(time.perf_counter()) * 100 == pytest.approx(8.1, abs=0.05)
+    heard = opener.outputs[-1].sound[-480:, 0].max() * 100
+    assert heard == pytest.approx(8.15, abs=0.1)
 
 
 def test_stop_and_the_end_go_back_to_the_start(tmp_path: Path, player: Player) -> None:
@@ -623,6 +646,7 @@ def test_a_device_that_refuses_says_so_and_can_be_tried_again(
     player.play(path, start_s=0.25)
     wait_for(lambda: player.error is not None)
     assert player.state == "stopped" and player.position_s == 0.25
+    assert not player.available and player.unavailable_reason == "There is no device. Plug one in."
     opener.refuses, opener.refuses_to_start = False, True
     player.resume()
     wait_for(lambda: player.error is not None)
@@ -632,7 +656,7 @@ def test_a_device_that_refuses_says_so_and_can_be_tried_again(
     opener.refuses_to_start = False
     player.resume()
     wait_for(lambda: player.position_s > 0.3)
-    assert player.error is None
+    assert player.error is None and player.available and player.unavailable_reason == ""
 
 
 def test_the_device_is_given_back_when_nothing_plays(
@@ -713,6 +737,7 @@ def test_the_silent_player_has_the_same_interface(tmp_path: Path) -> None:
     assert {n for n in dir(Player) if n[0] != "_"} == {n for n in dir(SilentPlayer) if n[0] != "_"}
     silent.play(write(tmp_path / "a.wav", tone(0.4)))
     wait_for(lambda: silent.position_s > 0.05)
+    assert not silent.available
     began, position = time.perf_counter(), silent.position_s
     time.sleep(0.15)
     assert silent.position_s - position == pytest.approx(time.perf_counter() - began, abs=0.03)

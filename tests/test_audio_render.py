@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import errno
 import io
+import json
 import os
 import struct
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -123,12 +125,8 @@ def test_flac_targets_keep_what_flac_can_hold(tmp_path: Path) -> None:
 def test_lossy_clips_become_what_they_decode_to(tmp_path: Path, synth: SynthFactory, name: str) -> None:
     source = synth(name, seconds=1.0, samplerate=44100, channels=2, kind="noise")
     info = export(str(source), tmp_path / "out.wav")
-    with open_audio(str(source)) as reader:
-        blocks = []
-        while len(block := reader.read(10000)):
-            blocks.append(block)
     assert info.subtype == "FLOAT"
-    assert np.array_equal(read(tmp_path / "out.wav", "float32"), np.concatenate(blocks))
+    assert np.array_equal(read(tmp_path / "out.wav", "float32"), decoded(source))
 
 
 def test_companded_and_adpcm_clips_keep_their_decoded_samples(tmp_path: Path) -> None:
@@ -271,6 +269,19 @@ def test_over_full_scale_is_clipped_and_never_wrapped(tmp_path: Path) -> None:
     export(str(tmp_path / "in.wav"), tmp_path / "out.wav", RenderOptions(depth=24))
     got = read(tmp_path / "out.wav", "float64")[:, 0]
     np.testing.assert_allclose(got, [1, -1, 1, -1, 0.5, 0, 0], atol=1e-6)
+
+
+@pytest.mark.slow
+def test_a_long_ogg_is_written_by_a_thread_with_a_small_stack(tmp_path: Path, synth: SynthFactory) -> None:
+    source = synth("in.wav", seconds=120.0, channels=2)
+    before = threading.stack_size(512 << 10)  # what macOS gives a thread
+    try:
+        thread = threading.Thread(target=export, args=(str(source), tmp_path / "out.ogg"))
+        thread.start()
+        thread.join()
+    finally:
+        threading.stack_size(before)
+    assert soundfile.info(tmp_path / "out.ogg").frames == 120 * 48000
 
 
 def test_ogg_is_written(tmp_path: Path, synth: SynthFactory) -> None:
@@ -529,3 +540,34 @@ def test_a_source_with_a_name_that_is_no_text(tmp_path: Path) -> None:
     assert render_region(str(source), 0.0, 0.01, tmp_path, source.stem).name == "caf__0.000s-0.010s.wav"
     with pytest.raises(RenderError, match=r"already a file caf�\.wav"):
         export(str(tmp_path / "caf__0.000s-0.010s.wav"), source)
+
+
+# ---------------------------------------------------------------- files that broke other tools
+
+
+def test_every_field_case_that_plays_can_be_exported(shared_dir: Path, tmp_path: Path) -> None:
+    folder = shared_dir / "field_cases"
+    cases = json.loads((folder / "expected.json").read_text("utf-8"))
+    done = 0
+    for name, case in cases.items():
+        source = folder / "files" / case["file"]
+        before = source.read_bytes()
+        try:
+            heard = decoded(source)
+        except AudioFileError:
+            continue
+        info = export(str(source), tmp_path / f"{name}.wav")
+        written = decoded(tmp_path / f"{name}.wav")
+        assert np.array_equal(written, heard), name
+        assert info.channels == heard.shape[1], name
+        assert source.read_bytes() == before, name
+        done += 1
+    assert done > 10
+
+
+def decoded(path: Path) -> np.ndarray:
+    with open_audio(str(path)) as reader:
+        blocks = []
+        while len(block := reader.read(1 << 16)):
+            blocks.append(block)
+        return np.concatenate(blocks) if blocks else np.zeros((0, reader.info.channels), np.float32)

@@ -23,6 +23,9 @@ Render = Callable[[np.ndarray, float], None]
 """Fills a block, given when its first frame will be heard; see ``Engine.render``."""
 
 MAX_CHANNELS = 64
+LATENCIES_S = {"low": 0.04, "high": 0.12}
+"""Least buffer by the name of a latency. Devices offer less, but the callback shares its interpreter with a
+window, and when that is busy some 10 ms are not enough."""
 
 
 class Output(Protocol):
@@ -66,6 +69,7 @@ class _Device:
     name: str
     samplerate: int
     channels: int
+    latencies_s: tuple[tuple[str, float], ...]
 
 
 class PortAudioOpener:
@@ -131,7 +135,12 @@ class PortAudioOpener:
                 (d for match in (_same, _within) for d in outputs if match(name, d["name"], full(d))), found
             )
         rate = round(found["default_samplerate"])
-        return _Device(found["index"], found["name"], rate or 48000, found["max_output_channels"])
+        latencies_s = tuple(
+            (kind, max(least, found[f"default_{kind}_output_latency"])) for kind, least in LATENCIES_S.items()
+        )
+        return _Device(
+            found["index"], found["name"], rate or 48000, found["max_output_channels"], latencies_s
+        )
 
 
 def _same(name: str, short: str, full: str) -> bool:
@@ -154,7 +163,7 @@ class PortAudioOutput:
             device=device.index,
             channels=channels,
             dtype="float32",
-            latency=latency if latency in ("low", "high") else "low",
+            latency=dict(device.latencies_s).get(latency, LATENCIES_S["high"]),
             callback=self._callback,
         )
         self.latency_s = float(self._stream.latency)

@@ -47,6 +47,11 @@ class Request:
     loop: bool = False
 
 
+def advice(error: FoleyError) -> str:
+    """An error's sentence, and its hint behind it if there is one."""
+    return f"{error.sentence} {error.hint}".strip()
+
+
 class Board:
     """What is wanted and what is so, between the callers and the feeder.
 
@@ -56,6 +61,7 @@ class Board:
         request, state: What is wanted now. Every change of ``request`` that has to be heard has a new serial.
         sounding: The request that was taken up last, its source and its ring; set by the feeder.
         engine: What renders, while a device is open; set by the feeder.
+        refusal: Why the device could not be opened the last time, empty if it could, None before the first.
     """
 
     def __init__(self) -> None:
@@ -68,6 +74,7 @@ class Board:
         self.duration_s = 0.0
         self.gain = 1.0
         self.past_underruns = 0
+        self.refusal: str | None = None
         self.engine: Engine | None = None
         self.sounding: tuple[Request, ClipSource, Ring] | None = None
 
@@ -244,7 +251,11 @@ class Feeder:
         if self._stale_devices:
             self._opener.refresh()
         self._stale_devices = True  # until it is known that the device works
-        output = self._opener.open(self._device, self._latency)
+        try:
+            output = self._opener.open(self._device, self._latency)
+        except PlaybackError as error:
+            board.refusal = advice(error)
+            raise
         engine = Engine(output.samplerate, min(2, output.channels))
         self._output = output
         self._started = False
@@ -266,9 +277,11 @@ class Feeder:
                 hint="Choose another output device in the settings, or connect it again.",
                 cause=error,
             )
+            self._board.refusal = advice(failure)
             self._fail(self._board.request, failure)  # whatever is wanted by now: there is no device for it
             return
         self._stale_devices = False
+        self._board.refusal = ""
         self._calls, self._waited_s, self._looked_at = 0, 0.0, time.perf_counter()
         self._started_at, self._started, self._flowing = self._looked_at, True, False
 

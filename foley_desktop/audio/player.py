@@ -10,7 +10,7 @@ import threading
 from dataclasses import replace
 
 from foley_desktop.audio.device import ClockOpener, Opener, PortAudioOpener
-from foley_desktop.audio.feeder import Board, Feeder, Request, State
+from foley_desktop.audio.feeder import Board, Feeder, Request, State, advice
 from foley_desktop.errors import PlaybackError
 
 MAX_GAIN_DB = 24.0
@@ -46,12 +46,14 @@ class Player:
     @property
     def unavailable_reason(self) -> str:
         """Why there is no sound and what to do about it, one or two sentences; empty when there is."""
+        if self._board.refusal is not None:
+            return self._board.refusal
         if self._reason is None:
             try:
                 self._opener.check(self._device)
                 self._reason = ""
             except PlaybackError as error:
-                self._reason = f"{error.sentence} {error.hint}".strip()
+                self._reason = advice(error)
         return self._reason
 
     @property
@@ -189,7 +191,11 @@ class SilentPlayer(Player):
 
     def __init__(self, reason: str = "There is no sound output.") -> None:
         super().__init__(opener=ClockOpener())
-        self._reason = reason
+        self._silence = reason
+
+    @property
+    def unavailable_reason(self) -> str:
+        return self._silence
 
 
 def create_player(device: str = "", latency: str = "low") -> Player:

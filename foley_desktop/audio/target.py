@@ -27,6 +27,7 @@ from foley_desktop.errors import RenderError
 
 FORMATS = {".wav": "WAV", ".wave": "WAV", ".flac": "FLAC", ".aif": "AIFF", ".aiff": "AIFF", ".ogg": "OGG"}
 _FULL_SCALE = float(1 << 31)
+_VORBIS_FRAMES = 8192  # libvorbis puts a whole write on the stack: long ones end the process
 _COMPANDED = ("ULAW", "ALAW")  # 8 bits a sample on disk, 13 and 14 once decoded
 
 
@@ -146,7 +147,8 @@ def _write_with_libsndfile(
             file, "w", move.rate, move.channels, encoding.subtype, format=encoding.format
         ) as writer:
             for block in blocks:
-                writer.write(np.ascontiguousarray(block))
+                for start in range(0, len(block), _VORBIS_FRAMES):
+                    writer.write(np.ascontiguousarray(block[start : start + _VORBIS_FRAMES]))
                 frames += len(block)
     except soundfile.LibsndfileError as error:
         raise RenderError(
