@@ -1,0 +1,159 @@
+"""Real drags on a real X server: another process gets the very bytes, as a copy, and nothing else."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote_to_bytes
+
+import pytest
+import soundfile
+from PySide6.QtCore import Qt
+from ui_support import make_library
+
+pytestmark = [
+    pytest.mark.gui,
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not (shutil.which("Xvfb") and shutil.which("xdotool")), reason="needs Xvfb and xdotool"
+    ),
+]
+HERE = Path(__file__).parent
+TARGET = (1100, 250)
+
+
+class Program:
+    """A child process that talks in lines."""
+
+    def __init__(self, command: list[str], display: str) -> None:
+        environment = os.environ | {
+            "DISPLAY": display,
+            "QT_QPA_PLATFORM": "xcb",
+            "PYTHONPATH": os.pathsep.join([str(HERE.parent), str(HERE)]),
+        }
+        self.process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, text=True
+        )
+
+    def line(self, timeout_s: float = 60.0) -> str:
+        assert self.process.stdout is not None
+        ready, _, _ = select.select([self.process.stdout], [], [], timeout_s)
+        if not ready:
+            pytest.fail("the other program said nothing in time")
+        said = self.process.stdout.readline()
+        if not said:
+            pytest.fail(f"the other program ended: {self.process.communicate()[1]}")
+        return said
+
+    def end(self) -> None:
+        self.process.terminate()
+        self.process.communicate(timeout=20)
+
+
+@pytest.fixture(scope="module")
+def display(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    reader, writer = os.pipe()
+    server = subprocess.Popen(
+        ["Xvfb", "-displayfd", str(writer), "-screen", "0", "1400x900x24", "-nolisten", "tcp"],
+        pass_fds=[writer],
+        stderr=subprocess.DEVNULL,
+    )
+    os.close(writer)
+    with os.fdopen(reader) as said:
+        number = said.readline().strip()
+    if not number:
+        pytest.skip("no X server could be started")
+    yield f":{number}"
+    server.terminate()
+    server.wait(10)
+
+
+@pytest.fixture(scope="module")
+def source(display: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
+    library, _ = make_library(tmp_path_factory.mktemp("drag"))
+    program = Program([sys.executable, str(HERE / "drag_source.py"), str(library)], display)
+    yield json.loads(program.line())
+    program.end()
+
+
+@pytest.fixture
+def target(display: str) -> Iterator[Program]:
+    program = Program([sys.executable, str(HERE / "drag_target.py")], display)
+    assert program.line() == "ready\n"
+    time.sleep(0.3)
+    yield program
+    program.end()
+
+
+def xdotool(display: str, *words: object) -> None:
+    subprocess.run(
+        ["xdotool", *map(str, words)], env=os.environ | {"DISPLAY": display}, check=True, timeout=30
+    )
+
+
+def drag(display: str, start: list[int], keys: tuple[str, ...] = ()) -> None:
+    """Presses, waits as a hand does, moves over in steps, and lets go."""
+    x, y = start
+    xdotool(display, "mousemove", x, y, "mousedown", 1)
+    time.sleep(0.5)
+    for key in keys:
+        xdotool(display, "keydown", key)
+    for step in range(1, 13):
+        share = step / 12
+        xdotool(display, "mousemove", round(x + (TARGET[0] - x) * share), round(y + (TARGET[1] - y) * share))
+        time.sleep(0.04)
+    time.sleep(0.3)
+    xdotool(display, "mouseup", 1)
+    for key in keys:
+        xdotool(display, "keyup", key)
+
+
+def received(program: Program) -> tuple[list[str], dict[str, Any]]:
+    document = json.loads(program.line(20))
+    lines = document["uris"].split("\r\n")
+    return [os.fsdecode(unquote_to_bytes(line[len("file://") :])) for line in lines if line], document
+
+
+def test_a_row_arrives_as_the_very_file(display: str, source: dict[str, Any], target: Program) -> None:
+    before = Path(source["paths"][2]).read_bytes()
+    drag(display, source["rows"][2])
+    paths, document = received(target)
+    assert paths == [source["paths"][2]]
+    assert Path(paths[0]).read_bytes() == before
+    assert document["possible"] == Qt.DropAction.CopyAction.value, "nothing but a copy is offered"
+    assert document["action"] == Qt.DropAction.CopyAction.value
+
+
+def test_shift_makes_no_move_of_it(display: str, source: dict[str, Any], target: Program) -> None:
+    drag(display, source["rows"][3], keys=("shift",))
+    paths, document = received(target)
+    assert paths == [source["paths"][3]] and os.path.exists(paths[0])
+    assert document["action"] == Qt.DropAction.CopyAction.value
+
+
+def test_a_region_arrives_as_a_file_of_its_own(display: str, source: dict[str, Any], target: Program) -> None:
+    # The rows dragged before have taken their clips in hand: select the first one again.
+    xdotool(display, "mousemove", *source["rows"][0], "click", 1)
+    time.sleep(1.0)
+    x, y = source["region"]
+    xdotool(display, "mousemove", x - 150, y, "mousedown", 1)
+    for step in range(1, 7):
+        xdotool(display, "mousemove", x - 150 + 50 * step, y)
+        time.sleep(0.03)
+    xdotool(display, "mouseup", 1)
+    time.sleep(0.3)
+    drag(display, source["region"])
+    (path,), document = received(target)
+    assert document["action"] == Qt.DropAction.CopyAction.value
+    assert path != source["paths"][0]
+    whole, part = soundfile.info(source["paths"][0]), soundfile.info(path)
+    assert (part.samplerate, part.channels) == (whole.samplerate, whole.channels)
+    assert 0 < part.frames < whole.frames
