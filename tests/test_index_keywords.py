@@ -360,6 +360,23 @@ def test_a_document_is_replaced_whole(index: KeywordIndex) -> None:
     assert found(index, "gate") == ["a"]
 
 
+def test_deleted_clips_are_gone_before_the_index_is_rewritten(tmp_path: Path) -> None:
+    names = [f"{number:04x}" for number in range(2500)]
+    index = fill(KeywordIndex(tmp_path / "k"), *[Document(name, name="door") for name in names])
+    index.delete(names[:2490])
+    index.commit()
+    left = names[2490:]
+    assert index.count() == 10 and index.ids() == set(left)
+    assert found(index, "door") == found(index, "-rain") == found(index, "") == left
+    assert [i for i, _ in index.search(parse_query("do"), 20, prefix_last=True)] == left
+    assert index.coverage("door", left[:1]) == {left[0]: 1.0}
+    assert index.max_score("door") > 0
+    fill(index, *[Document(name, name="door") for name in names[:2400]])
+    assert index.ids() == set(names[:2400]) | set(left)
+    assert index.permitted("-rain") == index.ids()
+    index.close()
+
+
 # ---------------------------------------------------------------- filters
 
 

@@ -108,7 +108,9 @@ class QueryBuilder:
 
     def idf(self, found: int) -> float:
         """BM25's inverse document frequency, log(1 + (N - n + 0.5) / (n + 0.5))."""
-        return math.log(1 + max(self._searcher.num_docs - found + 0.5, 0.0) / (found + 0.5))
+        # Documents that were deleted still count in frequencies until the index is rewritten.
+        found = min(found, self._searcher.num_docs)
+        return math.log(1 + (self._searcher.num_docs - found + 0.5) / (found + 0.5))
 
     def word_idf(self, field: str, word: str) -> float:
         return self.idf(self._searcher.doc_freq(field, word))

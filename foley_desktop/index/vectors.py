@@ -7,6 +7,7 @@ writes and keeps tables in order; how they are read stands in :mod:`foley_deskto
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import shutil
 import threading
@@ -174,6 +175,8 @@ class LanceVectorIndex:
     def _index_large(self, table: Table) -> None:
         from lancedb.index import BTree, HnswSq
 
+        # Without a choice Lance complains on stderr about every such index.
+        os.environ.setdefault("LANCE_INCLUDE_VECTOR_CENTROIDS", "false")
         rows = table.count_rows()
         if rows * self.dim * 4 <= self._memory_bytes or rows < self._approximate_above:
             return

@@ -178,7 +178,9 @@ def stems(words: Iterable[str]) -> list[str]:
     return found if len(found) == len(words) else words
 
 
-_FUNCTION_WORDS = """a an and are as at be by for from has have in into is it its of off on onto or out over
-some sound sounds that the their there these this to under up very was were while with without"""
+_FUNCTION_WORDS = """a an and are as at be been being by did do does for from had has have he her his how i in
+into is it its like me my not of off on onto or our out over she some somebody someone something sound
+sounds that the their them there these they this those to under up very was we were what when where which
+while who with without you your"""
 FUNCTION_WORDS = frozenset(_FUNCTION_WORDS.split())
 """Words that carry little in a query beside others; they count less there, never nothing."""
