@@ -78,6 +78,11 @@ class QueryRankers:
         self.sound = QueryText(models.embedder(indexes.embedder_name), parsed.plain)
 
     @property
+    def fused(self) -> bool:
+        """Whether there is anything to fuse: a query that only excludes is answered by words alone."""
+        return bool(self._parsed.plain)
+
+    @property
     def best(self) -> dict[str, float]:
         """By ranker, the highest score that this query could reach, where that is known."""
         return {KEYWORD: self._indexes.keyword.max_score(self._parsed)}
@@ -86,7 +91,7 @@ class QueryRankers:
         """The ``k`` best of one ranker as ``(id, score)``, best first."""
         if name == KEYWORD:
             return self.words.bm25("", k, where=where)
-        if not self._parsed.plain:
+        if not self.fused:
             return []
         if name == SEMANTIC:
             return self._indexes.semantic.knn(self.meaning.vector, k, where=where)

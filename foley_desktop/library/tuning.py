@@ -110,9 +110,9 @@ def tune(
     """
     refuse_too_few(len(qrels))
     queries = sorted(qrels)
-    tables: list[_Table] = []
+    tables: list[_Table | None] = []
     now: dict[str, float] = {}
-    trials = list(_trials(searcher.fusion))
+    trials = _trials(searcher.fusion)
     total = len(queries) + len(trials)
     for done, query in enumerate(queries):
         yield Progress(done, total, texts[query])
@@ -123,7 +123,11 @@ def tune(
     for trial, fusion in enumerate(trials):
         yield Progress(len(queries) + trial, total, "Trying weights")
         weights = np.array([fusion.weights[name] for name in RANKERS])
-        values[trial] = [_ndcg(table, weights, max(fusion.depth, RUN_DEPTH), k) for table in tables]
+        depth = max(fusion.depth, RUN_DEPTH)
+        values[trial] = [
+            now[query] if table is None else _ndcg(table, weights, depth, k)
+            for query, table in zip(queries, tables, strict=True)
+        ]
     best = _best(values.mean(axis=1))
     folds, held_out = _cross_validate(values, queries, seed)
     return Tuning(
@@ -148,19 +152,29 @@ def refuse_too_few(queries: int) -> None:
         )
 
 
-def _trials(current: Fusion) -> Generator[Fusion, None, None]:
-    """The fusion in use first, if it is a weighted one, so that an equal one never replaces it."""
-    if current.name == "weighted" and current.depth in DEPTHS:
-        yield current
-    for depth in DEPTHS:
-        for parts in itertools.product(range(STEPS + 1), repeat=len(RANKERS)):
-            if sum(parts) == STEPS:
-                weights = {name: part / STEPS for name, part in zip(RANKERS, parts, strict=True)}
-                yield Fusion("weighted", weights, depth)
+def _trials(current: Fusion) -> list[Fusion]:
+    """What is tried, in the order of preference among equals.
+
+    The fusion in use comes first, if it is a weighted one, so that an equal one never replaces it; then
+    those nearest to the app's own weights.
+    """
+    own = Fusion().weights
+    found = []
+    for parts in itertools.product(range(STEPS + 1), repeat=len(RANKERS)):
+        if sum(parts) == STEPS:
+            weights = {name: part / STEPS for name, part in zip(RANKERS, parts, strict=True)}
+            away = sum((weights[name] - own[name] / sum(own.values())) ** 2 for name in RANKERS)
+            found.append((round(away, 9), weights))
+    found.sort(key=lambda pair: (pair[0], sorted(pair[1].items())))
+    trials = [Fusion("weighted", weights, depth) for _, weights in found for depth in DEPTHS]
+    return [current, *trials] if current.name == "weighted" and current.depth <= max(DEPTHS) else trials
 
 
-def _collect(searcher: Searcher, text: str, grades: Mapping[str, int], depth: int) -> _Table:
+def _collect(searcher: Searcher, text: str, grades: Mapping[str, int], depth: int) -> _Table | None:
+    """Every ranker's list for a query and all scores of whatever is in any; None where nothing is fused."""
     rankers, where = searcher.rankers(text)
+    if not rankers.fused:
+        return None
     best = rankers.best
     lists = {name: rankers.ranked(name, depth, where) for name in RANKERS}
     ids = sorted({clip for hits in lists.values() for clip, _ in hits})
