@@ -789,6 +789,7 @@ def coloured_noise(rate: int, seconds: float) -> np.ndarray:
     return (0.5 * samples / np.abs(samples).max()).astype(np.float32)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rate", [44100, 48000])
 def test_what_is_heard_is_the_file(pulse: PulseSink, tmp_path: Path, rate: int) -> None:
     seek_s = 3.3
@@ -835,6 +836,7 @@ VANISH = """
 """
 
 
+@pytest.mark.slow
 def test_a_sound_server_that_dies_pauses_and_comes_back(tmp_path: Path) -> None:
     path = write(tmp_path / "noise.wav", coloured_noise(48000, 20.0))
     with PulseSink(48000) as pulse:
