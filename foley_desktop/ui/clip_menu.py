@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from PySide6.QtCore import QObject, QPoint, Qt, Signal
 from PySide6.QtGui import QGuiApplication
@@ -92,7 +93,7 @@ class ClipActions(QObject):
         menu.addAction(label, lambda: self.favour(clips))
         rating = menu.addMenu("Rating")
         for stars in range(6):
-            rating.addAction(f"{'★' * stars or 'No stars'}\t{stars}", lambda n=stars: self.rate(n, clips))
+            rating.addAction(f"{'★' * stars or 'No stars'}\t{stars}", partial(self.rate, stars, clips))
         menu.addSeparator()
         menu.addAction("Copy files\tCtrl+C", self.copy_files)
         menu.addAction("Copy paths", self.copy_paths)

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QVBoxLayout, QWi
 
 from foley_desktop.ui import buttons, icons, theme
 
-TEXT_WIDTH = 200
+CARD_HEIGHT = 84
 STEPS = (
     ("search", "Search as you think", "“heavy door slam”, a mood, or words that no file name holds."),
     ("audition", "Hear it at once", "Up and Down play each sound. Space stops, a click seeks."),
@@ -78,9 +78,10 @@ class FirstRunPage(QWidget):
             column.setSpacing(3)
             column.addWidget(buttons.words(title, "title"))
             said = buttons.words(words, "dim", wrap=True)
-            said.setMinimumHeight(said.heightForWidth(TEXT_WIDTH))
-            column.addWidget(said)
+            said.setAlignment(Qt.AlignmentFlag.AlignTop)
+            column.addWidget(said, 1)
             line.addLayout(column, 1)
+            card.setMinimumHeight(CARD_HEIGHT)
             grid.addWidget(card, number // 2, number % 2)
         return grid
 

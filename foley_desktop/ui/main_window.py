@@ -197,11 +197,11 @@ class MainWindow(QMainWindow):
         )
         for seconds, modifiers in ((1.0, Qt.KeyboardModifier.NoModifier), (5.0, SHIFT)):
             self.keys.add(
-                Key(key.Key_Left, lambda s=seconds: playback.nudge(-s), modifiers, repeats=True),
-                Key(key.Key_Right, lambda s=seconds: playback.nudge(s), modifiers, repeats=True),
+                Key(key.Key_Left, partial(playback.nudge, -seconds), modifiers, repeats=True),
+                Key(key.Key_Right, partial(playback.nudge, seconds), modifiers, repeats=True),
             )
         for stars in range(6):
-            self.keys.add(Key(Qt.Key(key.Key_0 + stars), lambda n=stars: self.actions_.rate(n)))
+            self.keys.add(Key(Qt.Key(key.Key_0 + stars), partial(self.actions_.rate, stars)))
 
     def _start(self, make_player: Callable[[], Player]) -> None:
         self.runner.reads.submit(
@@ -394,4 +394,4 @@ class MainWindow(QMainWindow):
             self.service.close()
 
         self.ended_cleanly = self.runner.shutdown(close, CLOSE_WITHIN_S)
-        QTimer.singleShot(0, QApplication.instance(), QApplication.quit)
+        QTimer.singleShot(0, QApplication.quit)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication
@@ -107,8 +108,12 @@ class Question(QDialog):
         line.addStretch(1)
         line.addWidget(buttons.push("Cancel", "Change nothing", self.reject))
         for label, call in answers:
-            line.addWidget(buttons.push(label, label, lambda call=call: (self.accept(), call()), "primary"))
+            line.addWidget(buttons.push(label, label, partial(self._answer, call), "primary"))
         column.addLayout(line)
+
+    def _answer(self, call: Callable[[], object]) -> None:
+        self.accept()
+        call()
 
 
 class TextDialog(QDialog):

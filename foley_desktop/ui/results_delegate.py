@@ -10,7 +10,7 @@ from PySide6.QtGui import QFontMetrics, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from foley_desktop.ui import icons, text, theme
-from foley_desktop.ui.results_model import COLUMNS, ROW_ROLE
+from foley_desktop.ui.results_model import COLUMNS, ROW_ROLE, ResultsModel
 from foley_desktop.workers.jobs import Row
 
 _HEART_WIDTH = 20
@@ -34,12 +34,12 @@ class ResultsDelegate(QStyledItemDelegate):
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
-        row = index.data(ROW_ROLE)
-        if not isinstance(row, Row):
+        row, model = index.data(ROW_ROLE), index.model()
+        if not isinstance(row, Row) or not isinstance(model, ResultsModel):
             return
         column = COLUMNS[index.column()]
         selected = bool(option.state & QStyle.StateFlag.State_Selected)
-        playing = row.clip.id == index.model().playing_id and bool(row.clip.id)
+        playing = row.clip.id == model.playing_id and bool(row.clip.id)
         painter.save()
         painter.setClipRect(option.rect)
         if selected:
@@ -50,7 +50,7 @@ class ResultsDelegate(QStyledItemDelegate):
         if column.name == "rating":
             _paint_rating(painter, option.rect, row, playing, selected)
         elif column.name == "score":
-            self._paint_score(painter, option, row, index.model().top_score)
+            self._paint_score(painter, option, row, model.top_score)
         else:
             self._paint_words(painter, option, index, column.name, row, playing, selected)
         painter.restore()

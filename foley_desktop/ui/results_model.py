@@ -102,7 +102,7 @@ COLUMNS: tuple[Column, ...] = (
         lambda row: row.clip.samplerate,
         "rate",
         True,
-        54,
+        60,
     ),
     Column(
         "channels",
@@ -159,7 +159,8 @@ BY_NAME = {column.name: number for number, column in enumerate(COLUMNS)}
 def sorted_rows(rows: Iterable[Row], column: int, descending: bool) -> list[Row]:
     """``rows`` by one column; equal ones keep their order, unknown ones come last either way."""
     key = COLUMNS[column].key
-    known, unknown = [], []
+    known: list[tuple[Any, Row]] = []
+    unknown: list[tuple[Any, Row]] = []
     for row in rows:
         value = key(row)
         (unknown if value is None else known).append((value, row))
@@ -250,8 +251,9 @@ class ResultsModel(QAbstractTableModel):
         if clip_id == self.playing_id:
             return
         old, self.playing_id = self.playing_id, clip_id
-        for row in filter(lambda r: r is not None, (self._by_id.get(old), self._by_id.get(clip_id))):
-            self.dataChanged.emit(self.index(row, 0), self.index(row, len(COLUMNS) - 1))
+        for row in (self._by_id.get(old), self._by_id.get(clip_id)):
+            if row is not None:
+                self.dataChanged.emit(self.index(row, 0), self.index(row, len(COLUMNS) - 1))
 
     def _replace(self, change: Callable[[Row], Row]) -> None:
         changed = {id(row): change(row) for row in self._rows}

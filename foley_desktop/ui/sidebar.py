@@ -169,13 +169,13 @@ class Sidebar(QWidget):
                           count=number)  # fmt: skip
 
     def _items(self) -> list[QTreeWidgetItem]:
-        found, waiting = [], [self.tree.invisibleRootItem()]
+        found: list[QTreeWidgetItem] = []
+        waiting = [self.tree.invisibleRootItem()]
         while waiting:
             parent = waiting.pop()
-            for number in range(parent.childCount()):
-                child = parent.child(number)
-                found.append(child)
-                waiting.append(child)
+            children = [parent.child(number) for number in range(parent.childCount())]
+            found += [child for child in children if child is not None]
+            waiting += [child for child in children if child is not None]
         return found
 
     # --- choosing

@@ -253,5 +253,5 @@ QFrame[role="toast-error"] { background: #2d1d20; border: 1px solid $red; border
 QFrame[role="help"] { background: $bar; border: 1px solid $edge; border-radius: 10px; }
 QPlainTextEdit { background: $window; border: 1px solid $line; border-radius: 5px; font-family: monospace;
     font-size: 12px; }
-QDialog { background: $bar; }
+QDialog { background: $bar; border: 1px solid $edge; }
 """

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QSlider, QToolButton, QVBoxLayout, QWidget
 
 from foley_desktop.models import Clip, Region
 from foley_desktop.ui import buttons, icons, text, theme
 
 QUIETEST_DB = -40
+ROOM_FOR_VOLUME = 720
 
 
 class Transport(QWidget):
@@ -47,6 +49,7 @@ class Transport(QWidget):
         self._time = buttons.words("", "dim")
         self._time.setFont(theme.digits_font(self._time.font()))
         self._volume = self._make_volume()
+        self._volume_mark = buttons.words()
         self._lay_out()
         self.show_clip(None)
 
@@ -70,7 +73,7 @@ class Transport(QWidget):
         return slider
 
     def _lay_out(self) -> None:
-        volume_mark = buttons.words()
+        volume_mark = self._volume_mark
         volume_mark.setPixmap(icons.pixmap("volume", 16, theme.colour("dim"), self.devicePixelRatioF()))
         volume_mark.setFixedSize(QSize(16, 16))
         volume_mark.setToolTip("Listening volume")
@@ -96,6 +99,12 @@ class Transport(QWidget):
         line.addWidget(self._volume)
         line.addSpacing(12)
         line.addWidget(self.find_similar)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """What is least needed gives way first when there is little room."""
+        super().resizeEvent(event)
+        for widget in (self._volume, self._volume_mark):
+            widget.setVisible(self.width() >= ROOM_FOR_VOLUME)
 
     @property
     def volume(self) -> int:

@@ -19,6 +19,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QObject, Qt, QThread, Signal, Slot
@@ -249,7 +250,7 @@ class JobLane:
             now = time.monotonic()
             if now - told >= self.TELL_EVERY_S or step.done == step.total:
                 told = now
-                self._mailbox.post(lambda step=step: job.show_progress(step))
+                self._mailbox.post(partial(job.show_progress, step))
             self._do_small()
 
     def _tell(self, job: Job, state: str, value: Any = None) -> None:
