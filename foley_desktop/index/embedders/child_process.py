@@ -10,7 +10,6 @@ from __future__ import annotations
 import atexit
 import queue
 import subprocess
-import sys
 import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -24,6 +23,7 @@ from foley_desktop.errors import ModelError, SilentAudioError
 from foley_desktop.index.embedders import wire
 
 _LOG_TAIL = 4000
+_NO_WINDOW = getattr(subprocess, "CREATE_NO_WINDOW", 0)
 
 
 class ChildProcess:
@@ -56,15 +56,7 @@ class ChildProcess:
         self._ids = count(1)
         self._outbox: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed when the process has ended
-        self._process = subprocess.Popen(
-            list(command),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._log,
-            env=dict(env),
-            bufsize=0,
-            creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0) if sys.platform == "win32" else 0,
-        )
+        self._process = self._started(command, env)
         self.pid = self._process.pid
         atexit.register(self._at_exit)
         self._outbox.put(wire.pack(hello))
@@ -72,6 +64,21 @@ class ChildProcess:
         self._reader = threading.Thread(target=self._read, name="model-replies", daemon=True)
         self._writer.start()
         self._reader.start()
+
+    def _started(self, command: Sequence[str], env: Mapping[str, str]) -> subprocess.Popen[bytes]:
+        try:
+            return subprocess.Popen(
+                list(command),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._log,
+                env=dict(env),
+                bufsize=0,
+                creationflags=_NO_WINDOW,
+            )
+        except BaseException:
+            self._log.close()
+            raise
 
     def request(self, header: Mapping[str, Any], numbers: np.ndarray | None) -> Future[wire.Message]:
         """Sends a request; the future gets the reply, or the error that the child reported.
@@ -93,10 +100,6 @@ class ChildProcess:
         """Whether this process still has to answer that request."""
         with self._lock:
             return future in self._pending.values()
-
-    def kill(self) -> None:
-        """Ends the process at once; the reading thread does the rest."""
-        self._process.kill()
 
     def close(self, timeout: float) -> None:
         """Asks the process to end, ends it after ``timeout`` seconds, and waits for the threads."""

@@ -202,11 +202,17 @@ class ModelHost:
         try:
             return future.result(timeout)
         except FutureTimeout:
-            with self._changed:
-                child = self._child
-            if child is not None and child.owns(future):
-                child.kill()
+            self._replace(future)
             raise ModelError("The model did not answer in time; it will be started again.") from None
+
+    def _replace(self, future: Future[wire.Message]) -> None:
+        """Ends the child that owes a reply; the next call starts another."""
+        with self._changed:
+            child = self._child
+            if child is None or not child.owns(future):
+                return
+            self._child = None
+        child.close(0.0)
 
     def close(self, timeout: float = 2.0) -> None:
         """Ends the child for sure, and every thread with it. Calls that wait raise ModelError."""
