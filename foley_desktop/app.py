@@ -62,6 +62,8 @@ def run_gui(library: Path | None, folders: list[str]) -> int:
     assert isinstance(window, MainWindow)
     sys.excepthook = partial(_show_unexpected, window)
     ticking = _let_signals_in(window)
+    window.closed.connect(application.quit)
+    application.aboutToQuit.connect(window.shut_down)
     window.show()
     if folders:
         window.add_folders([os.path.abspath(path) for path in folders])

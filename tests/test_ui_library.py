@@ -199,8 +199,8 @@ def test_a_drag_of_many_rows_takes_them_in_view_order(desk: Desk) -> None:
     view.drag_started.disconnect()
     view.drag_started.connect(lambda: started.append(True))
     desk.qtbot.mousePress(view.viewport(), left, pos=middle(view, 3, 1))
-    desk.wait(lambda: desk.window.row_drag.paths is not None)
-    assert desk.window.row_drag.paths == chosen
+    desk.wait(lambda: desk.window.handover.rows.paths is not None)
+    assert desk.window.handover.rows.paths == chosen
     assert len(view.selected_clips()) == 3, "pressing a selected row keeps the selection"
     assert started == []
     desk.qtbot.mouseRelease(view.viewport(), left, pos=middle(view, 3, 1))
@@ -211,9 +211,9 @@ def test_a_missing_file_is_not_dragged(desk: Desk, made: tuple[Path, Path]) -> N
     away = path.with_suffix(".away")
     path.rename(away)
     try:
-        desk.window._prepare_rows([desk.model.clip_at(0)])
+        desk.window.handover.prepare_rows([desk.model.clip_at(0)])
         desk.qtbot.wait(200)
-        assert desk.window.row_drag.paths is None
+        assert desk.window.handover.rows.paths is None
     finally:
         away.rename(path)
 
@@ -228,15 +228,15 @@ def test_a_region_is_rendered_before_it_is_dragged_and_outlives_the_window(desk:
     desk.wait(lambda: desk.window.deck.waveform._data is not None)
     desk.window.deck.waveform.set_region(Region(1.0, 2.5))
     desk.window.deck.waveform.region_pressed.emit()
-    desk.wait(lambda: desk.window.region_drag.paths is not None)
-    (path,) = desk.window.region_drag.paths
+    desk.wait(lambda: desk.window.handover.region.paths is not None)
+    (path,) = desk.window.handover.region.paths
     whole, rate = soundfile.read(desk.window.deck.clip.path, dtype="int16")
     part, part_rate = soundfile.read(path, dtype="int16")
     assert part_rate == rate and (part == whole[rate : rate * 5 // 2]).all(), (
         "what is heard is what is dragged"
     )
     desk.window.deck.waveform.region_pressed.emit()
-    desk.wait(lambda: desk.window.region_drag.paths is not None)
+    desk.wait(lambda: desk.window.handover.region.paths is not None)
     assert os.path.exists(path)
 
 

@@ -322,3 +322,13 @@ def test_a_failed_search_leaves_no_rows_of_another_question(
     desk.wait(lambda: desk.window.messages.toasts)
     assert desk.model.rowCount() == 0
     assert "not understood" in desk.window.messages.toasts[0].label.text()
+
+
+def test_after_find_similar_down_begins_at_the_top(desk: Desk) -> None:
+    desk.type("dog bark small")
+    desk.enter_results()
+    desk.press(Key.Key_Down)
+    desk.press(Key.Key_S)
+    desk.wait(lambda: desk.search.found.request.kind == "similar")
+    desk.press(Key.Key_Down)
+    assert desk.view.currentIndex().row() == 0 and desk.window.deck.clip == desk.model.clip_at(0)

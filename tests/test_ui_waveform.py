@@ -17,7 +17,7 @@ from foley_desktop.models import Clip, Region
 from foley_desktop.ui import theme
 from foley_desktop.ui.waveform import Waveform
 from foley_desktop.ui.waveform_data import WaveData
-from foley_desktop.ui.waveform_image import waveform_image
+from foley_desktop.ui.waveform_image import WaveMasks
 from foley_desktop.ui.waveform_ruler import ruler_step, ruler_words
 
 pytestmark = pytest.mark.gui
@@ -203,7 +203,7 @@ def test_the_picture_is_as_high_as_the_sound_is_loud() -> None:
     view[0, 5] = (-0.5, 0.5, 0.3)
     view[1, 7] = (-2.0, 2.0, 1.0)
     body, core, over = (theme.colour(name) for name in ("wave", "wave_core", "red"))
-    image = waveform_image(view, 100, body, core, over)
+    image = WaveMasks(view, 100).coloured(body, core, over)
     assert (image.width(), image.height()) == (10, 100)
 
     def filled(x: int) -> int:
@@ -219,7 +219,7 @@ def test_steep_lines_have_no_gaps() -> None:
     for column, level in enumerate((-0.9, 0.9, -0.9, 0.9)):
         view[0, column] = (level, level, 0.0)
     white = theme.colour("text")
-    image = waveform_image(view, 60, white, white, white)
+    image = WaveMasks(view, 60).coloured(white, white, white)
     covered = [any(image.pixelColor(x, y).alpha() > 100 for x in range(4)) for y in range(6, 54)]
     assert all(covered)
 

@@ -10,7 +10,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMenu, QWidget
 
 from foley_desktop.models import Clip
-from foley_desktop.ui import platform, text
+from foley_desktop.ui import text
 from foley_desktop.ui.deck import Deck
 from foley_desktop.ui.drag import files_mime
 from foley_desktop.ui.library_actions import LibraryActions
@@ -77,11 +77,6 @@ class ClipActions(QObject):
         lines = [clip.path.encode("utf-8", "replace").decode() for clip in self.clips()]
         QGuiApplication.clipboard().setText("\n".join(lines))
 
-    def reveal(self, path: str) -> None:
-        """Shows a file or folder in the file manager."""
-        if not platform.reveal(path):
-            self._messages.say("No file manager answered.")
-
     def show_menu(self, clips: list[Clip], position: QPoint) -> None:
         """The context menu of the results."""
         menu = QMenu(self._parent)
@@ -97,5 +92,5 @@ class ClipActions(QObject):
         menu.addSeparator()
         menu.addAction("Copy files\tCtrl+C", self.copy_files)
         menu.addAction("Copy paths", self.copy_paths)
-        menu.addAction("Show in file manager", lambda: self.reveal(clips[0].path))
+        menu.addAction("Show in file manager", lambda: self._library.reveal(clips[0].path))
         menu.popup(position)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from foley_desktop.library.service import LibraryService
 from foley_desktop.models import Clip, IndexReport, Progress, Root
-from foley_desktop.ui import text
+from foley_desktop.ui import platform, text
 from foley_desktop.ui.messages import Messages
 from foley_desktop.workers import jobs
 from foley_desktop.workers.job import Job
@@ -142,6 +143,17 @@ class LibraryActions(QObject):
     def _after_change(self) -> None:
         self.refresh()
         self.clips_changed.emit()
+
+    def reveal(self, path: str) -> None:
+        """Shows a file or folder in the desktop's file manager."""
+
+        def show(folder: str | None) -> None:
+            if folder is not None and not platform.open_folder(folder):
+                self._messages.say("No file manager answered.")
+
+        self._runner.reads.submit(
+            partial(platform.reveal, path), show, self._messages.fail, what="The file manager"
+        )
 
     # --- clips
 

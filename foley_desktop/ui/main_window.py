@@ -6,10 +6,9 @@ import os
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDragMoveEvent, QDropEvent
 from PySide6.QtWidgets import (
-    QApplication,
     QFileDialog,
     QMainWindow,
     QSplitter,
@@ -19,15 +18,15 @@ from PySide6.QtWidgets import (
 )
 
 from foley_desktop.audio.player import Player
-from foley_desktop.errors import FoleyError
 from foley_desktop.library.service import LibraryService
 from foley_desktop.models import Clip, Condition, Filters, IndexReport, Region, Root
 from foley_desktop.ui import banner, text, window_state
 from foley_desktop.ui.clip_menu import ClipActions
 from foley_desktop.ui.deck import Deck
-from foley_desktop.ui.drag import DragSource, dropped_paths
+from foley_desktop.ui.drag import dropped_paths
 from foley_desktop.ui.evaluation_panel import EvaluationPanel
 from foley_desktop.ui.first_run import FirstRunPage
+from foley_desktop.ui.handover import Handover
 from foley_desktop.ui.keys import CTRL, SHIFT, HelpOverlay, Key, Keys
 from foley_desktop.ui.library_actions import LibraryActions
 from foley_desktop.ui.messages import Messages
@@ -46,6 +45,9 @@ CLOSE_WITHIN_S = 3.0
 
 class MainWindow(QMainWindow):
     """Built once by the composition root, which passes everything in."""
+
+    closed = Signal()
+    """All work has ended."""
 
     def __init__(self, service: LibraryService, runner: Runner, make_player: Callable[[], Player]) -> None:
         super().__init__()
@@ -71,8 +73,7 @@ class MainWindow(QMainWindow):
         self.help = HelpOverlay(self)
         self.library = LibraryActions(service, runner, self.messages)
         self.actions_ = ClipActions(self.results, self.deck, self.library, self.messages, self)
-        self.row_drag = DragSource(self)
-        self.region_drag = DragSource(self)
+        self.handover = Handover(service, runner, self.results.view, self.deck, self)
         self.keys = Keys(self)
         self._connect_search()
         self._connect_library()
@@ -143,7 +144,7 @@ class MainWindow(QMainWindow):
         self.first_run.demo_pressed.connect(library.make_demo)
         sidebar.rescan_wanted.connect(library.rescan)
         sidebar.remove_wanted.connect(self._ask_to_remove)
-        sidebar.reveal_wanted.connect(self.actions_.reveal)
+        sidebar.reveal_wanted.connect(library.reveal)
         sidebar.searchable_changed.connect(library.set_searchable)
         sidebar.everything_chosen.connect(self._show_everything)
         sidebar.favourites_chosen.connect(lambda: chips.add(Condition("favourite", "=", True)))
@@ -152,22 +153,16 @@ class MainWindow(QMainWindow):
         sidebar.recent_chosen.connect(self.search_bar.set_query)
 
     def _connect_listening(self) -> None:
-        view, deck, waveform = self.results.view, self.deck, self.deck.waveform
+        view, deck = self.results.view, self.deck
         view.clip_chosen.connect(self._on_clip_chosen)
         view.rated.connect(lambda clip, rating: self.actions_.rate(rating, [clip]))
         view.favoured.connect(lambda clip: self.actions_.favour([clip]))
         view.menu_wanted.connect(self.actions_.show_menu)
-        view.drag_prepared.connect(self._prepare_rows)
-        view.drag_started.connect(lambda: self.row_drag.start(view))
-        waveform.region_pressed.connect(self._prepare_region)
-        waveform.region_dragged.connect(lambda: self.region_drag.start(waveform))
-        self.row_drag.finished.connect(view.forget_press)
-        self.region_drag.finished.connect(waveform.forget_press)
         deck.similar_wanted.connect(self.find_similar)
         self.actions_.similar_wanted.connect(lambda clip: self.find_similar(clip, None))
         deck.playing_changed.connect(self.results.model.set_playing)
-        for source in (deck, self.row_drag, self.region_drag):
-            source.failed.connect(self.messages.fail)
+        deck.failed.connect(self.messages.fail)
+        self.handover.failed.connect(self.messages.fail)
 
     def _connect_evaluation(self) -> None:
         panel = self.evaluation
@@ -210,6 +205,7 @@ class MainWindow(QMainWindow):
         self.library.refresh()
         self.results.search.refresh()
         self.library.start_models()
+        self._look_for_golden()
         self.search_bar.box.setFocus()
 
     # --- what happens when
@@ -239,6 +235,9 @@ class MainWindow(QMainWindow):
         self.messages.say(
             sentence, action="Show" if lines else "", call=lambda: self.messages.list_lines(title, lines)
         )
+        self._look_for_golden()
+
+    def _look_for_golden(self) -> None:
         self.runner.reads.submit(lambda: jobs.golden_files(self.service), self._offer_golden)
 
     def _offer_golden(self, files: list[str]) -> None:
@@ -330,22 +329,7 @@ class MainWindow(QMainWindow):
             ],
         )
 
-    # --- drags
-
-    def _prepare_rows(self, clips: list[Clip]) -> None:
-        if clips:
-            self._prepare(self.row_drag, clips, None)
-
-    def _prepare_region(self) -> None:
-        if self.deck.clip is not None and self.deck.region is not None:
-            self._prepare(self.region_drag, [self.deck.clip], self.deck.region)
-
-    def _prepare(self, drag: DragSource, clips: list[Clip], region: Region | None) -> None:
-        def make(ready: Callable[[list[str]], None], broken: Callable[[FoleyError], None]) -> None:
-            work = partial(jobs.drag_paths, self.service, clips, region)
-            self.runner.reads.submit(work, ready, broken, key="drag", what="The drag")
-
-        drag.prepare(clips[0].name, make)
+    # --- drops
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         self._answer_copy(event)
@@ -394,4 +378,4 @@ class MainWindow(QMainWindow):
             self.service.close()
 
         self.ended_cleanly = self.runner.shutdown(close, CLOSE_WITHIN_S)
-        QTimer.singleShot(0, QApplication.quit)
+        self.closed.emit()

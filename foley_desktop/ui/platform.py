@@ -11,6 +11,8 @@ from pathlib import Path
 from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices
 
+from foley_desktop.errors import FoleyError
+
 
 def file_url(path: str) -> QUrl:
     """The URL of a local path, exact even for names that are not text.
@@ -29,11 +31,24 @@ def reveal_command(path: str) -> Sequence[str] | None:
     return None
 
 
-def reveal(path: str) -> bool:
-    """Shows a file or folder in the desktop's file manager; whether that could be asked for."""
-    command = reveal_command(path)
-    if command is not None:
-        subprocess.Popen(command)
-        return True
+def reveal(path: str) -> str | None:
+    """Shows a file selected in its folder, or gives the folder that :func:`open_folder` is to open.
+
+    Looks at the disk: not for the GUI thread.
+
+    Raises:
+        FoleyError: when neither the file nor its folder is there.
+    """
     folder = path if os.path.isdir(path) else os.path.dirname(path)
+    if not os.path.isdir(folder):
+        raise FoleyError(f"The folder {folder} is not there now.", hint="Connect its drive.")
+    command = reveal_command(path)
+    if command is None:
+        return folder
+    subprocess.Popen(command)
+    return None
+
+
+def open_folder(folder: str) -> bool:
+    """Opens a folder in the file manager; whether that could be asked for. For the GUI thread."""
     return QDesktopServices.openUrl(file_url(folder))

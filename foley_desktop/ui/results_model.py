@@ -227,7 +227,7 @@ class ResultsModel(QAbstractTableModel):
             self.beginInsertRows(NO_PARENT, first, first + len(fresh) - 1)
             self._rows.extend(fresh)
             self._arrival.extend(fresh)
-            self._reindex()
+            self._by_id.update({row.clip.id: first + number for number, row in enumerate(fresh)})
             self.endInsertRows()
 
     def page_failed(self) -> None:

@@ -121,10 +121,8 @@ class ResultsPanel(QWidget):
         header.viewport().update()
 
     def _say_count(self, found: Found) -> None:
-        more = "+" if found.more else ""
         noun = "sound" if found.request.kind == "list" else "result"
-        count = len(found.rows)
-        self._count.setText(f"{text.count(count)}{more} {noun if count == 1 else noun + 's'}")
+        self._count.setText(text.plural(found.total, noun))
 
     def _say_notices(self, found: Found) -> None:
         self._took.setText("" if found.request.kind == "list" else f"{found.took_ms:.0f} ms")

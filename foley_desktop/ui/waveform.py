@@ -18,7 +18,7 @@ from foley_desktop.audio.peaks import Peaks
 from foley_desktop.models import Clip, Region
 from foley_desktop.ui import text, theme
 from foley_desktop.ui.waveform_data import WaveData
-from foley_desktop.ui.waveform_image import waveform_image
+from foley_desktop.ui.waveform_image import WaveMasks
 from foley_desktop.ui.waveform_ruler import HEIGHT as RULER
 from foley_desktop.ui.waveform_ruler import paint_ruler, paint_time
 
@@ -284,11 +284,9 @@ class Waveform(QWidget):
             body = self._body()
             height = max(1, round(body.height() * self.devicePixelRatioF()))
             view, start, end = self._data.view(*self._view, self._columns())
-            red = theme.colour("red")
-            ahead, played = (
-                waveform_image(view, height, theme.colour(edge), theme.colour(core), red)
-                for edge, core in (("wave", "wave_core"), ("played", "played_core"))
-            )
+            masks, red = WaveMasks(view, height), theme.colour("red")
+            ahead = masks.coloured(theme.colour("wave"), theme.colour("wave_core"), red)
+            played = masks.coloured(theme.colour("played"), theme.colour("played_core"), red)
             left, right = self.x_of(start), self.x_of(end)
             self._images = (ahead, played, QRectF(left, body.top(), right - left, body.height()))
         return self._images

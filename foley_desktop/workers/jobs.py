@@ -72,7 +72,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The answer to a request. ``more`` says that a longer list can be asked for."""
+    """The answer to a request. ``more`` says that there is more of the list, ``total`` how much in all."""
 
     request: Request
     rows: tuple[Row, ...]
@@ -81,6 +81,7 @@ class Found:
     complete: bool = True
     answerable: float = 1.0
     took_ms: float = 0.0
+    total: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,13 +114,21 @@ def find(service: LibraryService, request: Request, limit: int) -> Found:
             typing=request.typing,
         )
     rows = tuple(Row(hit.sound, hit) for hit in result.hits)
-    return Found(request, rows, False, result.notices, result.complete, result.answerable, result.took_ms)
+    return Found(
+        request,
+        rows,
+        notices=result.notices,
+        complete=result.complete,
+        answerable=result.answerable,
+        took_ms=result.took_ms,
+        total=len(rows),
+    )
 
 
 def _listed(service: LibraryService, request: Request, limit: int) -> Found:
-    clips = page(service, request, 0, limit + 1)
-    rows = tuple(Row(clip) for clip in clips[:limit])
-    return Found(request, rows, more=len(clips) > limit)
+    rows = tuple(Row(clip) for clip in page(service, request, 0, limit))
+    total = max(len(rows), service.catalog.count(request.filters))
+    return Found(request, rows, more=len(rows) < total, total=total)
 
 
 def page(service: LibraryService, request: Request, offset: int, limit: int = PAGE) -> list[Clip]:

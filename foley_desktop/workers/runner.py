@@ -13,6 +13,7 @@ Answers come back through a :class:`Mailbox` and are delivered in the GUI thread
 
 from __future__ import annotations
 
+import atexit
 import logging
 import threading
 import time
@@ -306,6 +307,8 @@ class Runner:
         self.reads = TaskLane("reads", self.mailbox, threads=2)
         self.writes = JobLane("writes", self.mailbox)
         self.measures = JobLane("measures", self.mailbox)
+        # Qt aborts a process that leaves with a thread running, whoever forgot to close the window.
+        atexit.register(self.shutdown)
 
     def shutdown(self, close: Callable[[], None] | None = None, timeout_s: float = 3.0) -> bool:
         """Cancels all work, closes what it worked on, and waits for every thread.
@@ -316,6 +319,7 @@ class Runner:
         Returns:
             Whether all has ended in time. After False only leaving the process hard is safe.
         """
+        atexit.unregister(self.shutdown)
         deadline = time.monotonic() + timeout_s
         lanes = (self.search, self.reads, self.writes, self.measures)
         self.mailbox.close()
