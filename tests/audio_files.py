@@ -17,6 +17,7 @@ import soundfile
 RATE = 48000
 FRAMES = 2400
 TONE = 0.5 * np.sin(2 * np.pi * 1000 * np.arange(FRAMES) / RATE)
+BEXT_TIME_REFERENCE = 3600 * RATE
 MEDIA_GUID = bytes.fromhex("000000001000800000aa00389b71")
 
 
@@ -79,7 +80,7 @@ def info(*items: tuple[bytes, bytes]) -> bytes:
 def bext(description: bytes = b"", originator: bytes = b"", date: bytes = b"", time: bytes = b"") -> bytes:
     """A bext chunk with a time reference of one hour; texts longer than their field are cut."""
     body = description.ljust(256, b"\0")[:256] + originator.ljust(32, b"\0")[:32] + bytes(32)
-    body += date.ljust(10, b"\0")[:10] + time.ljust(8, b"\0")[:8] + struct.pack("<QH", 3600 * RATE, 1)
+    body += date.ljust(10, b"\0")[:10] + time.ljust(8, b"\0")[:8] + struct.pack("<QH", BEXT_TIME_REFERENCE, 1)
     return chunk(b"bext", body.ljust(602, b"\0"))
 
 

@@ -5,6 +5,7 @@ Block and frame headers as in RFC 9639.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import BinaryIO
 
@@ -14,6 +15,9 @@ from foley_desktop.errors import AudioFileError
 _STREAMINFO_BYTES = 34
 _SEARCH_BYTES = 32 << 20
 _STEP = 1 << 20
+_MAX_BLOCKS = 512
+_MAX_CANDIDATES = 200_000
+_SYNC = re.compile(rb"\xff[\xf8\xf9]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +44,18 @@ def read_layout(file: BinaryIO, start: int, size: int) -> FlacLayout:
         raise AudioFileError("corrupt_header", "The file's header is damaged: it does not say its format.")
     promised = (info[17] & 0x0F) << 32 | int.from_bytes(info[18:22], "big")
     position, last, sane = start + 8 + _STREAMINFO_BYTES, bool(info[0] & 0x80), True
+    blocks = 0
     while not last:
+        blocks += 1
         block = read_at(file, position, 4)
         end = position + 4 + int.from_bytes(block[1:4], "big")
-        if len(block) < 4 or block[0] & 0x7F == 0x7F or end > size or _is_frame(read_at(file, position, 16)):
+        if (
+            blocks > _MAX_BLOCKS
+            or len(block) < 4
+            or block[0] & 0x7F == 0x7F
+            or end > size
+            or _is_frame(read_at(file, position, 16))
+        ):
             sane = False
             break
         last, position = bool(block[0] & 0x80), end
@@ -59,13 +71,15 @@ def read_layout(file: BinaryIO, start: int, size: int) -> FlacLayout:
 
 def _find_frame(file: BinaryIO, start: int, size: int) -> int | None:
     """The first frame header from ``start`` on, by its sync code and checksum."""
+    candidates = 0
     for position in range(start, min(size, start + _SEARCH_BYTES), _STEP):
         stretch = read_at(file, position, _STEP + 16)
-        at = stretch.find(b"\xff")
-        while 0 <= at < _STEP:
-            if _is_frame(stretch[at : at + 16]):
-                return position + at
-            at = stretch.find(b"\xff", at + 1)
+        for match in _SYNC.finditer(stretch):
+            candidates += 1
+            if _is_frame(stretch[match.start() : match.start() + 16]):
+                return position + match.start()
+            if candidates > _MAX_CANDIDATES:
+                return None
     return None
 
 

@@ -7,6 +7,7 @@ and libsndfile is handed a header that states the truth. Frame headers as in ISO
 
 from __future__ import annotations
 
+import re
 import struct
 from array import array
 from bisect import bisect_right
@@ -24,8 +25,10 @@ _BITRATES = {
     (2, 3): (0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160),
 }
 _RATES = {3: (44100, 48000, 32000), 2: (22050, 24000, 16000), 0: (11025, 12000, 8000)}
+_SYNC = re.compile(rb"(?=\xff[\xe2-\xff][\x10-\xef])")
 _CHUNK = 1 << 20
 _MAX_GAPS = 1000
+_MAX_LONG_SEARCHES = 16
 _RESERVOIR_BYTES = 4096
 """A frame may lean on up to 511 bytes of main data in frames before it; this is on the safe side."""
 _PHASE_FRAMES = 8
@@ -60,8 +63,8 @@ def find_stream(data: bytes, limit: int, at_end: bool) -> int | None:
 
     ``at_end`` says that the file ends with ``data``: then a single whole frame at the very end counts.
     """
-    position = data.find(b"\xff")
-    while 0 <= position < min(limit, len(data) - 3):
+    for match in _SYNC.finditer(data, 0, max(0, min(limit, len(data) - 3)) + 3):
+        position = match.start()
         header = data[position : position + 4]
         length = frame_length(header)
         if length:
@@ -70,7 +73,6 @@ def find_stream(data: bytes, limit: int, at_end: bool) -> int | None:
                 return position
             if at_end and position + length == len(data):
                 return position
-        position = data.find(b"\xff", position + 1)
     return None
 
 
@@ -218,6 +220,7 @@ class _Window:
         self._size = size
         self._base = 0
         self._data = b""
+        self._long_searches = 0
 
     def around(self, position: int) -> tuple[bytes, int]:
         """A block that has the four bytes at ``position`` (as far as the file has them), and its offset."""
@@ -229,10 +232,16 @@ class _Window:
         return read_at(self._file, position, size)
 
     def find(self, position: int) -> int | None:
-        """Where frames go on behind rubbish, searched through half a megabyte."""
-        data = self.get(position, _CHUNK)
-        found = find_stream(data, _CHUNK // 2, position + len(data) >= self._size)
-        return None if found is None else position + found
+        """Where frames go on behind rubbish: nearby, or, a few times in a file, within half a megabyte."""
+        for reach in (1 << 13, _CHUNK // 2):
+            self._long_searches += reach > 1 << 13
+            if self._long_searches > _MAX_LONG_SEARCHES:
+                return None
+            data = self.get(position, reach + (1 << 13))
+            found = find_stream(data, reach, position + len(data) >= self._size)
+            if found is not None:
+                return position + found
+        return None
 
 
 def _info_offset(frame: bytes) -> int:

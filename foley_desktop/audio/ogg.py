@@ -14,6 +14,8 @@ from foley_desktop.audio.splice import Stretch, read_at
 _SCAN_BYTES = 1 << 20
 _OPUS_RATES = (8000, 12000, 16000, 24000, 44100, 48000)
 _MAX_PAGE = 27 + 255 + 255 * 255
+_MAX_FIRST_PAGE = 1024
+_MAX_CANDIDATES = 5000
 _MAX_LINKS = 512
 
 
@@ -47,11 +49,13 @@ def read_layout(file: BinaryIO, start: int, size: int) -> OggLayout:
 def _first_pages(file: BinaryIO, start: int, size: int) -> list[int]:
     """Offsets of all pages that begin a stream (RFC 3533: header type flag 0x02), checksum correct."""
     found: list[int] = []
+    tried = 0
     position = start
-    while position < size and len(found) < _MAX_LINKS:
+    while position < size and len(found) < _MAX_LINKS and tried < _MAX_CANDIDATES:
         stretch = read_at(file, position, _SCAN_BYTES + 5)
         at = stretch.find(b"OggS\0")
-        while 0 <= at < _SCAN_BYTES:
+        while 0 <= at < _SCAN_BYTES and tried < _MAX_CANDIDATES:
+            tried += 1 if at + 5 < len(stretch) and stretch[at + 5] & 2 else 0
             if at + 5 < len(stretch) and stretch[at + 5] & 2 and _begins(file, position + at, start):
                 found.append(position + at)
             at = stretch.find(b"OggS\0", at + 1)
@@ -60,9 +64,11 @@ def _first_pages(file: BinaryIO, start: int, size: int) -> list[int]:
 
 
 def _begins(file: BinaryIO, offset: int, start: int) -> bool:
-    """Whether a page is whole and, except for the file's very first one, its checksum correct."""
+    """Whether a whole page is here and, but for the file's first one, small and of correct checksum."""
     page = _page(file, offset)
-    return page is not None and (offset == start or _checksum_holds(page))
+    if page is None or offset == start:
+        return page is not None
+    return len(page) <= _MAX_FIRST_PAGE and _checksum_holds(page)
 
 
 def _chain(file: BinaryIO, firsts: list[int]) -> list[list[int]]:
@@ -174,9 +180,11 @@ def _last_page(file: BinaryIO, start: int, end: int) -> int | None:
     window = max(start, end - 2 * _MAX_PAGE)
     data = read_at(file, window, end - window)
     candidate = data.find(b"OggS\0")
+    dead: set[int] = set()
     while candidate >= 0:
         at = candidate
-        while True:
+        while at not in dead:
+            dead.add(at)
             table = data[at + 27 : at + 27 + data[at + 26]] if at + 26 < len(data) else b""
             following = at + 27 + len(table) + sum(table)
             if following + 27 > len(data):

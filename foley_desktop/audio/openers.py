@@ -9,12 +9,13 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, BinaryIO
 
-import numpy as np
 import soundfile
 
-from foley_desktop.audio import chunked, flac, mpeg, ogg, sniff
+from foley_desktop.audio import chain, chunked, flac, mpeg, ogg, sniff
+from foley_desktop.audio.chain import ChainReader
 from foley_desktop.audio.mpeg_reader import MpegReader
 from foley_desktop.audio.reader import AudioInfo, AudioReader
 from foley_desktop.audio.sndfile_reader import SndfileReader
@@ -148,24 +149,36 @@ def _open_links(job: _Job, where: Stretch, badges: tuple[str, ...]) -> AudioRead
 
 def _open_chain(job: _Job, layout: ogg.OggLayout, badges: tuple[str, ...]) -> AudioReader:
     """All links that agree with the first one in rate and channels, up to the first that does not."""
-    opened: list[AudioReader] = []
-    first_error: Exception | None = None
+    links: list[Callable[[], AudioReader]] = []
+    infos: list[AudioInfo] = []
+    error: Exception | None = None
     for link in layout.links:
         reader = _try(job.splice(link.pieces), badges)
         if not isinstance(reader, SndfileReader):
-            first_error = first_error or reader
+            error = error or reader
             continue
-        if opened and _shape(reader) != _shape(opened[0]):
-            reader.close()
+        reader.close()
+        if infos and _shape(reader.info) != _shape(infos[0]):
             break
-        opened.append(reader)
-    if not opened:
-        raise _refused(job, first_error)
-    return ChainReader(opened)
+        infos.append(reader.info)
+        links.append(partial(_reopen, job, link.pieces))
+    if not links:
+        raise _refused(job, error)
+    return ChainReader(chain.whole(infos), links)
 
 
-def _shape(reader: AudioReader) -> tuple[int, int]:
-    return reader.info.samplerate, reader.info.channels
+def _shape(info: AudioInfo) -> tuple[int, int]:
+    return info.samplerate, info.channels
+
+
+def _reopen(job: _Job, pieces: Sequence[bytes | Stretch]) -> AudioReader:
+    try:
+        reader = _try(job.splice(pieces), ())
+    except OSError as error:
+        raise AudioFileError("vanished", "The file can no longer be read.", cause=error) from error
+    if isinstance(reader, SndfileReader):
+        return reader
+    raise _refused(job, reader)
 
 
 def _open_mpeg(job: _Job) -> AudioReader:
@@ -222,44 +235,3 @@ _OPENERS: dict[str, Callable[[_Job], AudioReader]] = {
     sniff.MPEG.code: _open_mpeg,
     sniff.SNDFILE.code: _open_sndfile,
 }
-
-
-class ChainReader(AudioReader):
-    """Several readers of one shape, one behind the other, as one sound."""
-
-    def __init__(self, parts: Sequence[AudioReader]) -> None:
-        first = parts[0].info
-        frames = sum(part.info.frames for part in parts)
-        info = AudioInfo(
-            frames,
-            first.samplerate,
-            first.channels,
-            first.format,
-            first.subtype,
-            first.bit_depth,
-            first.badges,
-        )
-        super().__init__(info, frames_known=False)
-        self._parts = list(parts)
-        self._index = 0
-
-    def _read(self, frames: int) -> np.ndarray:
-        while self._index < len(self._parts):
-            block = self._parts[self._index].read(frames)
-            if len(block):
-                return block
-            self._index += 1
-            if self._index < len(self._parts):
-                self._parts[self._index].seek(0)
-        return self._nothing()
-
-    def _seek(self, frame: int) -> None:
-        """By decoding: only that tells how long the links are."""
-        if frame < self._position:
-            self._index, self._position = 0, 0
-            self._parts[0].seek(0)
-        self._skip(frame - self._position)
-
-    def _close(self) -> None:
-        for part in self._parts:
-            part.close()

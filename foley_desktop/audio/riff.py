@@ -24,6 +24,7 @@ _KNOWN_IDS = (
 )  # fmt: skip
 _KNOWN = frozenset(_KNOWN_IDS)
 _KNOWN_PATTERN = re.compile(b"|".join(re.escape(name) for name in _KNOWN_IDS))
+_PRINTABLE = re.compile(rb"[ -~]{4}")
 _PLACEHOLDER = 0x7FFFF000
 """A 32-bit size at or above this, beyond the file's end, was put there to be patched later."""
 _UNKNOWN_32 = 0xFFFFFFFF
@@ -56,7 +57,8 @@ class Container:
     ``form`` is ``RIFF``, ``RIFX``, ``RF64``, ``BW64`` or ``FORM``; ``kind`` the four letters behind
     the size (``WAVE``, ``AIFF``, ``AIFC``). ``end`` is the first byte that no chunk accounts for.
     ``sound_flaw`` tells how the sound chunk's size was wrong: ``""``, ``not_finalised`` (a
-    placeholder) or ``truncated`` (bytes are missing).
+    placeholder) or ``truncated`` (bytes are missing); ``lying_chunk`` that another one claims more
+    than the file has.
     """
 
     form: bytes
@@ -66,6 +68,7 @@ class Container:
     chunks: list[Chunk] = field(default_factory=list)
     end: int = 12
     sound_flaw: str = ""
+    lying_chunk: bool = False
     sizes_64: dict[bytes, int] = field(default_factory=dict)
 
     @property
@@ -135,14 +138,13 @@ def info_items(payload: bytes, order: str = "<") -> list[tuple[bytes, bytes]]:
     """
     items: list[tuple[bytes, bytes]] = []
     position = 0
-    while position + 8 <= len(payload) and len(items) < _MAX_CHUNKS:
-        name = payload[position : position + 4]
-        if not _plausible(name):
-            position += 1
-            continue
-        size = struct.unpack_from(order + "I", payload, position + 4)[0]
-        end = position + 8 + size
-        items.append((name, payload[position + 8 : end]))
+    while len(items) < _MAX_CHUNKS:
+        name = _PRINTABLE.search(payload, position)
+        if name is None or name.end() + 4 > len(payload):
+            break
+        size = struct.unpack_from(order + "I", payload, name.end())[0]
+        end = name.end() + 4 + size
+        items.append((name[0], payload[name.end() + 4 : end]))
         # A pad byte that is itself the first letter of an id is no pad byte.
         padded = size & 1 and not _item_at(payload, end, order)
         position = end + (1 if padded else 0)
@@ -171,8 +173,12 @@ def _measure(file: BinaryIO, found: Container, name: bytes, start: int, promised
     present = found.file_size - start
     order = ">" if found.big_endian else "<"
     if name != found.sound_id or found.first(name) is not None:
-        size = promised if promised <= present else _tail_start(file, start, found.file_size, order) - start
-        return Chunk(name, start, size, promised)
+        if promised <= present:
+            return Chunk(name, start, promised, promised)
+        # Searched once in a file: behind the first lie everything may be one.
+        tail = found.file_size if found.lying_chunk else _tail_start(file, start, found.file_size, order)
+        found.lying_chunk = True
+        return Chunk(name, start, tail - start, promised)
     if present >= 1 << 32 and found.form in (b"RIFF", b"RIFX", b"FORM"):
         return _measure_wrapped(file, found, start, promised, order)
     if 0 < promised <= present:
@@ -242,9 +248,16 @@ def _resync(file: BinaryIO, position: int, file_size: int) -> int | None:
     return position + match.start()
 
 
-def _is_chain(file: BinaryIO, position: int, file_size: int, order: str) -> bool:
-    """Whether known chunks follow one another from here to the very end of the file."""
-    for _ in range(_MAX_CHUNKS):
+def _is_chain(
+    file: BinaryIO, position: int, file_size: int, order: str, dead: set[int] | None = None
+) -> bool:
+    """Whether known chunks follow one another from here to the very end of the file.
+
+    ``dead`` collects places from which they do not, so that many attempts share what they found out.
+    """
+    dead = set() if dead is None else dead
+    while position not in dead and len(dead) < _MAX_CHUNKS:
+        dead.add(position)
         header = read_at(file, position, 8)
         if len(header) < 8 or header[:4] not in _KNOWN:
             return False
@@ -260,8 +273,9 @@ def _is_chain(file: BinaryIO, position: int, file_size: int, order: str) -> bool
 def _tail_start(file: BinaryIO, start: int, file_size: int, order: str) -> int:
     """Where the chunks behind a sound of unknown size begin; the file's end if there are none."""
     window = max(start, file_size - _TAIL_BYTES)
+    dead: set[int] = set()
     for match in _KNOWN_PATTERN.finditer(read_at(file, window, file_size - window)):
-        if _is_chain(file, window + match.start(), file_size, order):
+        if _is_chain(file, window + match.start(), file_size, order, dead):
             return window + match.start()
     return file_size
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import BinaryIO
 from xml.etree import ElementTree
 
-from foley_desktop.audio.id3_tags import read_id3
+from foley_desktop.audio.mutagen_tags import read_id3
 from foley_desktop.audio.riff import Chunk, Container, info_items, walk
 from foley_desktop.audio.tagtext import clean, decode_text
 from foley_desktop.models import Tag
@@ -50,6 +50,9 @@ _BEXT_FIELDS = (
     ("time", 330, 8),
 )
 _BEXT_FIXED_BYTES = 602
+_MAX_TEXT = 1 << 20
+_LIMITS = {b"id3 ": 16 << 20, b"ID3 ": 16 << 20}
+"""Bytes of a chunk that are read at most; an ID3 tag has its pictures before its text at times."""
 _IXML_FIELDS = {
     "bwf_description": "description",
     "description": "description",
@@ -112,7 +115,7 @@ def read_riff(file: BinaryIO, size: int) -> Iterator[Tag]:
         if reader is None:
             continue
         try:
-            yield from reader(chunk.read(file), container, chunk)
+            yield from reader(chunk.read(file, _LIMITS.get(chunk.id, _MAX_TEXT)), container, chunk)
         except Exception:  # A broken chunk must not hide the good ones behind it.
             continue
     # A whole ID3 tag that some tool glued on behind the last chunk.

@@ -66,7 +66,7 @@ def _read(path: str, file: BinaryIO, size: int) -> Iterator[Tag]:
 
 
 def _readers(kind: sniff.Kind, file: BinaryIO, start: int, size: int) -> Iterator[Iterable[Tag]]:
-    from foley_desktop.audio import id3_tags, riff_tags, vorbis_tags
+    from foley_desktop.audio import mutagen_tags, riff_tags, vorbis_tags
 
     if start and kind is not sniff.MPEG:
         yield _id3_in_front(file, size)
@@ -78,22 +78,21 @@ def _readers(kind: sniff.Kind, file: BinaryIO, start: int, size: int) -> Iterato
     elif kind is sniff.OGG:
         yield vorbis_tags.read_ogg(file, start)
     elif kind is sniff.MP4:
-        yield id3_tags.read_mp4(file)
+        yield mutagen_tags.read_mp4(file)
     elif kind is sniff.ASF:
-        yield id3_tags.read_asf(file)
+        yield mutagen_tags.read_asf(file)
     elif kind in (sniff.MPEG, sniff.ADTS, sniff.TTA):
-        yield id3_tags.read_id3_file(file)
-        yield id3_tags.read_ape(file)
+        yield mutagen_tags.read_id3_file(file)
+        yield mutagen_tags.read_ape(file)
     elif kind in (sniff.WAVPACK, sniff.APE, sniff.MUSEPACK):
-        yield id3_tags.read_ape(file)
+        yield mutagen_tags.read_ape(file)
 
 
 def _id3_in_front(file: BinaryIO, size: int) -> Iterator[Tag]:
-    from foley_desktop.audio import id3_tags
+    from foley_desktop.audio import mutagen_tags
 
     if sniff.skip_id3(file, size):
-        file.seek(0)
-        yield from id3_tags.read_id3_file(file)
+        yield from mutagen_tags.read_id3_file(file)
 
 
 def _safely(groups: Iterator[Iterable[Tag]]) -> Iterator[Tag]:

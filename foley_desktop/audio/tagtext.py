@@ -8,7 +8,8 @@ MAX_CHARACTERS = 20_000
 """A tag's value is cut here; nothing that describes a sound is longer."""
 
 _SPACES = re.compile(r"[\t\r\n\v\f\x85\u2028\u2029]+")
-_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\ufeff\ufffe\uffff\ud800-\udfff]")
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufeff\ufffe\uffff\ud800-\udfff]")
+"""Control characters, overrides of the writing direction, and what is no character at all."""
 
 
 def decode_text(raw: bytes, field_size: int = 0) -> str:

@@ -11,7 +11,7 @@ import struct
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from foley_desktop.audio.id3_tags import named
+from foley_desktop.audio.mutagen_tags import named
 from foley_desktop.audio.splice import read_at
 from foley_desktop.audio.tagtext import decode_text
 from foley_desktop.models import Tag

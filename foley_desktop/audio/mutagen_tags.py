@@ -89,6 +89,7 @@ def read_id3(payload: bytes) -> Iterator[Tag]:
 
 def read_id3_file(file: BinaryIO) -> Iterator[Tag]:
     """ID3v2 at a file's beginning, or ID3v1 at its end."""
+    file.seek(0)
     yield from _id3(file, load_v1=True)
 
 
