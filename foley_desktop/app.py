@@ -20,7 +20,7 @@ from foley_desktop.errors import FoleyError
 from foley_desktop.index.embedders.host import Models
 from foley_desktop.library.service import LibraryService
 from foley_desktop.settings import DataFolder
-from foley_desktop.ui import theme
+from foley_desktop.ui import icons, theme
 from foley_desktop.ui.main_window import MainWindow
 from foley_desktop.workers.job import as_foley_error
 from foley_desktop.workers.runner import Runner
@@ -44,6 +44,7 @@ def create_window(
     """
     application = _application()
     theme.apply(application)
+    application.setWindowIcon(icons.app_icon())
     service = LibraryService(DataFolder(Path(os.path.abspath(library))), models=models)
     settings = service.settings
     player = make_player or partial(create_player, settings.output_device, settings.output_latency)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Collection, Generator, Sequence
+from collections.abc import Callable, Collection, Generator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -244,18 +244,22 @@ class LibraryService:
         """Number of clips by (Category, SubCategory)."""
         return self.catalog.category_counts()
 
-    def peaks(self, clip: Clip) -> Peaks:
+    def peaks(self, clip: Clip, *, cancelled: Callable[[], bool] | None = None) -> Peaks:
         """The waveform of a clip, from the cache or computed now.
+
+        Args:
+            cancelled: Asked now and then while computing; what is wanted no more is given up.
 
         Raises:
             AudioFileError: the file cannot be read.
+            concurrent.futures.CancelledError: when ``cancelled`` said so.
         """
         with self._lock:
             if self._peaks is None:
                 from foley_desktop.audio.peaks import PeakCache
 
                 self._peaks = PeakCache(self.data.peaks)
-        return self._peaks.get(clip.audio_hash, clip.path)
+        return self._peaks.get(clip.audio_hash, clip.path, cancelled=cancelled)
 
     # --- handing over
 

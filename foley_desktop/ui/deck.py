@@ -30,6 +30,7 @@ class Deck(QWidget):
         super().__init__(parent)
         self._service = service
         self._runner = runner
+        self._wanted = ""
         self.playback = Playback(self)
         self.transport = Transport()
         self.waveform = Waveform()
@@ -109,8 +110,13 @@ class Deck(QWidget):
         def fail(error: FoleyError) -> None:
             waveform.show_trouble(clip.id, f"{error.sentence} {error.hint}".strip())
 
+        def is_stale() -> bool:
+            # Asked on a worker: an attribute read, no Qt.
+            return self._wanted != clip.id
+
+        self._wanted = clip.id
         self._runner.reads.submit(
-            lambda: service.peaks(clip),
+            lambda: service.peaks(clip, cancelled=is_stale),
             lambda peaks: waveform.show_peaks(clip.id, peaks),
             fail,
             key="peaks",

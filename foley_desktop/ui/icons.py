@@ -62,6 +62,28 @@ def paint(painter: QPainter, name: str, area: QRectF, colour: QColor) -> None:
     painter.restore()
 
 
+def app_icon() -> QIcon:
+    """The application's own icon."""
+    made = QIcon()
+    for size in (16, 24, 32, 48, 64, 128, 256):
+        face = QPixmap(size, size)
+        face.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(face)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(theme.colour("bar"))
+        painter.drawRoundedRect(QRectF(0, 0, size, size), size * 0.22, size * 0.22)
+        paint(
+            painter,
+            "library",
+            QRectF(size * 0.14, size * 0.14, size * 0.72, size * 0.72),
+            theme.colour("accent"),
+        )
+        painter.end()
+        made.addPixmap(face)
+    return made
+
+
 def star_path(centre: QPointF, radius: float) -> QPainterPath:
     """A five-pointed star standing on two points."""
     path = QPainterPath()

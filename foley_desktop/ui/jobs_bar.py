@@ -71,6 +71,11 @@ class JobsBar(QWidget):
     def jobs(self) -> list[Job]:
         return [view.job for view in self._views]
 
+    @property
+    def is_indexing(self) -> bool:
+        """Whether a folder is being read, or waits for it."""
+        return any(job.kind == "index" for job in self.jobs)
+
     def add(self, job: Job) -> None:
         """Shows a job until it is over."""
         view = JobView(job)

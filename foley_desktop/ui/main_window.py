@@ -137,6 +137,7 @@ class MainWindow(QMainWindow):
         library.clips_changed.connect(self.results.search.refresh)
         library.job_started.connect(self._on_job)
         library.indexed.connect(self._on_indexed)
+        self.status.jobs.changed.connect(lambda: self.results.set_indexing(self.status.jobs.is_indexing))
         library.file_dropped.connect(self._on_file_dropped)
         library.models_changed.connect(self._on_models)
         sidebar.add_wanted.connect(self.choose_folder)
@@ -217,7 +218,7 @@ class MainWindow(QMainWindow):
     def _on_overview(self, overview: Overview) -> None:
         self.sidebar.show_overview(overview)
         self.status.show_overview(overview)
-        empty = not overview.roots and not any(job.kind == "index" for job in self.status.jobs.jobs)
+        empty = not overview.roots and not self.status.jobs.is_indexing
         self.pages.setCurrentWidget(self.first_run if empty else self.columns)
 
     def _on_request(self, request: Request) -> None:

@@ -28,6 +28,7 @@ class ResultsPanel(QWidget):
         self.search = SearchController(service, runner, self.model, lambda: self.view.is_entered)
         self._kept: tuple[list[str], str] = ([], "")
         self._enters = False
+        self._indexing = False
         self._count = buttons.words("", "dim")
         self._took = buttons.words("", "faint")
         self.new_chip = buttons.push(
@@ -72,6 +73,12 @@ class ResultsPanel(QWidget):
         current = self.view.current_clip()
         self._kept = ([clip.id for clip in self.view.selected_clips()], current.id if current else "")
 
+    def set_indexing(self, indexing: bool) -> None:
+        """Whether folders are being read: an empty list then says that sounds are on their way."""
+        self._indexing = indexing
+        if self.search.found is not None:
+            self.view.set_empty_words(*_empty_words(self.search.found, indexing))
+
     def enter(self) -> None:
         """Brings the selection into the results of what is typed now, as soon as they are there."""
         self.search.finish_typing()
@@ -96,7 +103,7 @@ class ResultsPanel(QWidget):
         self._show_sorting(found)
         self._say_count(found)
         self._say_notices(found)
-        self.view.set_empty_words(*_empty_words(found))
+        self.view.set_empty_words(*_empty_words(found, self._indexing))
         if self._enters:
             self._enters = False
             self.view.enter()
@@ -136,8 +143,10 @@ class ResultsPanel(QWidget):
         self.new_chip.setText(f"{number} new" if number > 0 else "Better order")
 
 
-def _empty_words(found: Found) -> tuple[str, str]:
+def _empty_words(found: Found, indexing: bool) -> tuple[str, str]:
     request = found.request
+    if indexing and request.kind == "list" and not request.filters:
+        return "Reading the folder …", "Sounds appear here as they are found; you can search them at once."
     if request.kind == "text":
         advice = "Try fewer or other words"
         advice += ", or remove a filter above." if request.filters else ", or search by Sound or Meaning."

@@ -24,6 +24,7 @@ def capture(window: MainWindow) -> dict[str, Any]:
         "listening": _text(window.listening.saveState()),
         "table": _text(window.results.view.horizontalHeader().saveState()),
         "volume_db": window.deck.transport.volume,
+        "golden": window.evaluation.golden.text(),
     }
 
 
@@ -37,6 +38,9 @@ def restore(window: MainWindow, extra: dict[str, Any]) -> None:
     window.columns.restoreState(_bytes(state.get("columns")))
     window.listening.restoreState(_bytes(state.get("listening")))
     window.results.view.restore_columns(_bytes(state.get("table")))
+    golden = state.get("golden")
+    if isinstance(golden, str):
+        window.evaluation.golden.setText(golden)
     volume = state.get("volume_db")
     if isinstance(volume, int) and not isinstance(volume, bool):
         window.deck.transport.volume = volume
