@@ -246,6 +246,12 @@ REFUSED: dict[str, tuple[str, bytes, str]] = {
 }  # fmt: skip
 
 
+for _name, _format in {"a.au": "AU", "a.caf": "CAF", "a.w64": "W64"}.items():
+    _data = encoded(TONE, RATE, _format, "PCM_16")
+    PLAYABLE[f"{_format} with bytes behind"] = (_name, _data + bytes(100), FRAMES, 0.5, set())
+    PLAYABLE[f"{_format} cut"] = (_name, _data[:-2400], FRAMES - 1200, 0.5, {"truncated"})
+
+
 @pytest.fixture
 def put(tmp_path: Path) -> Callable[[str, bytes], str]:
     """Writes bytes into a file of the given name and returns its path."""

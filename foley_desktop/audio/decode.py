@@ -35,59 +35,15 @@ __all__ = [
     "read_mono",
 ]
 
-AUDIO_EXTENSIONS = frozenset(
-    [
-        ".wav",
-        ".wave",
-        ".bwf",
-        ".rf64",
-        ".w64",
-        ".aif",
-        ".aiff",
-        ".aifc",
-        ".flac",
-        ".ogg",
-        ".oga",
-        ".opus",
-        ".mp3",
-        ".mp2",
-        ".m4a",
-        ".m4b",
-        ".aac",
-        ".alac",
-        ".wma",
-        ".caf",
-        ".au",
-        ".snd",
-        ".voc",
-        ".sd2",
-        ".wv",
-        ".ape",
-        ".tta",
-        ".ac3",
-        ".amr",
-        ".mka",
-        ".weba",
-    ]
-)
-VIDEO_EXTENSIONS = frozenset(
-    [
-        ".mp4",
-        ".m4v",
-        ".mov",
-        ".mkv",
-        ".webm",
-        ".avi",
-        ".wmv",
-        ".mpg",
-        ".mpeg",
-        ".mts",
-        ".m2ts",
-        ".ogv",
-        ".flv",
-        ".3gp",
-    ]
-)
+AUDIO_EXTENSIONS = frozenset({
+    ".wav", ".wave", ".bwf", ".rf64", ".w64", ".aif", ".aiff", ".aifc", ".caf", ".au", ".snd", ".voc", ".sd2",
+    ".flac", ".ogg", ".oga", ".opus", ".spx", ".mp3", ".mp2", ".m4a", ".m4b", ".aac", ".alac", ".wma", ".wv",
+    ".ape", ".tta", ".mpc", ".dsf", ".ac3", ".amr", ".mka", ".weba",
+})  # fmt: skip
+VIDEO_EXTENSIONS = frozenset({
+    ".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".wmv", ".mpg", ".mpeg", ".mts", ".m2ts", ".ogv",
+    ".flv", ".3gp",
+})  # fmt: skip
 
 SILENCE_PEAK = 1e-5
 """A clip that never rises above this (-100 dBFS) counts as silent."""

@@ -17,6 +17,7 @@ import soundfile
 from foley_desktop.audio import chain, chunked, flac, mpeg, ogg, sniff
 from foley_desktop.audio.chain import ChainReader
 from foley_desktop.audio.mpeg_reader import MpegReader
+from foley_desktop.audio.promised import read_promise
 from foley_desktop.audio.reader import AudioInfo, AudioReader
 from foley_desktop.audio.sndfile_reader import SndfileReader
 from foley_desktop.audio.splice import SpliceFile, Stretch
@@ -201,15 +202,22 @@ def _open_frames(job: _Job, where: Stretch, badges: tuple[str, ...], label: str)
 
 
 def _open_sndfile(job: _Job) -> AudioReader:
-    reader = _try(job.direct() if not job.start else job.rest(), job.badges)
+    promise = read_promise(job.file, job.start, job.size)
+    badges = (*job.badges, "truncated") if promise and promise.truncated else job.badges
+    source: Any = job.direct() if not job.start else job.rest()
+    if promise and promise.patch:
+        source = job.splice(promise.pieces(job.start, job.size))
+    reader = _try(source, badges)
     if isinstance(reader, SndfileReader):
+        if promise:
+            reader.stop_at_bytes(promise.promised)
         return reader
     if job.kind.label == "CAF":
-        return _open_av(job, demuxer="caf")
+        return _open_av(job, demuxer="caf", badges=badges)
     raise _refused(job, reader)
 
 
-def _open_av(job: _Job, demuxer: str = "") -> AudioReader:
+def _open_av(job: _Job, demuxer: str = "", badges: tuple[str, ...] | None = None) -> AudioReader:
     from foley_desktop.audio.pyav_reader import AvReader
 
     names = {"mpeg-ps": "mpeg"}

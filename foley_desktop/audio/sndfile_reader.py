@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from io import IOBase
 
 import numpy as np
@@ -30,6 +31,7 @@ _BIT_DEPTHS = {
     "DPCM_8": 8,
     "DPCM_16": 16,
 }
+_UNCOMPRESSED = {"PCM_S8", "PCM_U8", "PCM_16", "PCM_24", "PCM_32", "FLOAT", "DOUBLE", "ULAW", "ALAW"}
 _NO_SEEK = {"GSM610", "G721_32", "G723_24", "G723_40", "DWVW_12", "DWVW_16", "DWVW_24", "DWVW_N"}
 _EXACT_BY_REWIND_S = {"VORBIS": 120.0, "MPEG_LAYER_III": 120.0, "MPEG_LAYER_II": 120.0, "MPEG_LAYER_I": 120.0}
 """Up to this place (seconds) these codecs are sought by decoding from the start, some 400 times faster than
@@ -90,12 +92,20 @@ class SndfileReader(AudioReader):
             frames=self._file.frames if 0 <= self._file.frames < _HINT_LIMIT else 0,
             samplerate=self._file.samplerate,
             channels=self._file.channels,
-            format="WAV" if self._file.format == "WAVEX" else self._file.format,
+            format="WAV" if self._file.format in ("WAVEX", "RF64") else self._file.format,
             subtype=subtype,
             bit_depth=_BIT_DEPTHS.get(subtype),
             badges=badges,
         )
         super().__init__(info, frames_known=frames_known)
+
+    def stop_at_bytes(self, size: int) -> None:
+        """Ends uncompressed sound after ``size`` bytes of it, where libsndfile would read on."""
+        if self.info.subtype in _UNCOMPRESSED and self.info.bit_depth:
+            limit = size * 8 // (self.info.bit_depth * self.info.channels)
+            if limit < self.info.frames:
+                self._limit = limit
+                self.info = replace(self.info, frames=limit)
 
     def _read(self, frames: int) -> np.ndarray:
         if self._limit is not None:

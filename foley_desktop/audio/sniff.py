@@ -64,6 +64,9 @@ _SNDFILE_MARKS: tuple[tuple[bytes, str, str], ...] = (
     (b"PVF1", "PVF", "pvf"),
     (b"\x64\xa3\x01\x00", "IRCAM", "sf ircam"),
     (b"\x64\xa3\x02\x00", "IRCAM", "sf ircam"),
+    (b"\x64\xa3\x03\x00", "IRCAM", "sf ircam"),
+    (b"\x00\x02\xa3\x64", "IRCAM", "sf ircam"),
+    (b"\x00\x01\xa3\x64", "IRCAM", "sf ircam"),
     (b"ALawSoundFile**", "Psion", "wve"),
 )
 _PYAV_MARKS: tuple[tuple[bytes, Kind], ...] = (
@@ -167,7 +170,7 @@ def _by_mark(head: bytes) -> Kind | None:
     for mark, kind in _PYAV_MARKS:
         if head.startswith(mark):
             return kind
-    if head[4:8] in _ATOMS:
+    if head[4:8] in _ATOMS and head[:1] < b" ":
         return MP4
     if len(head) >= 7 and head[0] == 0xFF and head[1] & 0xF6 == 0xF0:
         return ADTS
