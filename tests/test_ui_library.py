@@ -470,3 +470,18 @@ def test_the_program_ends_with_code_0_and_without_a_word(made: tuple[Path, Path]
     assert ended.returncode == 0, ended.stderr
     assert said == [] and ended.stdout == ""
     assert time.monotonic() - started < 20
+
+
+@pytest.mark.slow
+def test_the_demo_library_is_ready_to_search_and_to_measure(empty: Desk) -> None:
+    empty.window.first_run.demo_button.click()
+    empty.wait(lambda: not empty.window.status.jobs.jobs, 120_000)
+    empty.wait(lambda: empty.model.rowCount() >= 40)
+    assert len(empty.window.sidebar._overview.categories) > 5, "named as a good library would be"
+    empty.type("thunder")
+    assert "thunder" in " ".join(empty.names()[:2]).casefold()
+    panel = empty.window.evaluation
+    empty.wait(lambda: panel.golden.text().endswith("demo_golden.json"))
+    empty.window.search_bar.evaluation_button.click()
+    panel.run_button.click()
+    empty.wait(lambda: panel.model.rowCount() > 3, 60_000)
