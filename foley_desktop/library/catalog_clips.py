@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sqlite3
 import threading
@@ -166,6 +167,13 @@ class ClipQueries(RootTable):
             row[0]
             for row in self.rows(f"SELECT c.id {_FROM} WHERE {where} ORDER BY r.path, c.rel_path, c.id")
         ]
+
+    def fingerprint(self) -> str:
+        """32 hex digits that name the set of clips that a search may find."""
+        digest = hashlib.blake2b(digest_size=16)
+        for row in self.rows(f"SELECT c.id {_FROM} WHERE {_SEARCHABLE} ORDER BY c.id"):
+            digest.update(row[0].encode() + b"\n")
+        return digest.hexdigest()
 
     def matching_ids(self, filters: Filters, *, searchable_only: bool = True) -> frozenset[str] | None:
         """Ids of the clips that pass, or None when the derived indexes need no restriction at all.

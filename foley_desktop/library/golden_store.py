@@ -188,7 +188,8 @@ class GoldenStore(SetTables):
             How many judgements found their clip.
         """
         rows = self._catalog.rows(
-            "SELECT DISTINCT clip FROM judgements WHERE set_id = ? AND clip NOT IN (SELECT id FROM clips)",
+            "SELECT DISTINCT clip FROM judgements WHERE set_id = ? "
+            "AND NOT EXISTS (SELECT 1 FROM clips WHERE id = clip)",
             (set_id,),
         )
         names = [decode_id(row["clip"]) for row in rows]

@@ -184,7 +184,7 @@ def measure(
 ) -> Generator[Progress, None, LabReport]:
     """Runs the queries of a golden set through every mode and scores them.
 
-    Yields before each search, so that closing takes effect after one search at most.
+    Yields before each search and each interval, so that closing takes effect after one of them at most.
 
     Args:
         golden: The set.
@@ -198,6 +198,7 @@ def measure(
         GoldenSetError: no query of the set has an answer.
     """
     before = dict(conditions())
+    yield Progress(0, 0, "Looking up clips")
     resolved = _resolved(golden, find_id, frozenset(without))
     if not resolved.qrels:
         raise GoldenSetError("No query of this golden set has an answer yet.", hint="Grade some clips first.")
@@ -218,8 +219,12 @@ def measure(
         notices.update(result.notices)
     results = {}
     for mode, run in runs.items():
-        yield Progress(len(steps), len(steps), f"{mode}: scoring")
-        results[mode] = score(run, resolved.qrels, settings)
+        scored = score(run, resolved.qrels, settings)
+        for metric in settings.names:
+            yield Progress(len(steps), len(steps), f"{mode}: how sure {metric} is")
+            values = [row[metric] for _, row in sorted(scored.report.per_query.items())]
+            scored.intervals[metric] = bootstrap_interval(values, confidence=CONFIDENCE)
+        results[mode] = scored
     if dict(conditions()) != before:
         notices.add("The library or its settings changed while they were measured.")
     return LabReport(
@@ -238,7 +243,7 @@ def measure(
 def score(
     run: Mapping[str, Mapping[str, float]], qrels: Mapping[str, Mapping[str, int]], settings: LabSettings
 ) -> ModeResult:
-    """Everything that is said about one mode's run."""
+    """What is said about one mode's run, but for the intervals of the means."""
     options: dict[str, Any] = {"k": settings.k, "metrics": settings.names, "rel_lvl": settings.rel_lvl}
     report = evaluate_run(run, qrels, **options)
     return ModeResult(
@@ -246,10 +251,7 @@ def score(
         condensed=evaluate_run(condensed(run, qrels), qrels, **options),
         judged={query: judged_at_k(row, run.get(query, {}), settings.k) for query, row in qrels.items()},
         unjudged={query: unjudged(row, run.get(query, {}), settings.k) for query, row in qrels.items()},
-        intervals={
-            metric: bootstrap_interval([values[metric] for _, values in sorted(report.per_query.items())])
-            for metric in settings.names
-        },
+        intervals={},
         run=ranked_run(run),
     )
 

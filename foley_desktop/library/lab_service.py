@@ -6,7 +6,6 @@ work comes as generators that yield :class:`Progress` and can be closed at any y
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Collection, Generator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -113,16 +112,27 @@ class Lab:
             GoldenSetError: there is no such set, or none of its queries has an answer.
         """
         settings = settings or LabSettings()
+        yield Progress(0, 0, "Looking up clips")
         if isinstance(golden, str):
             self.sets.adopt(golden)
             golden = self.sets.golden(golden, settings.graders)
-        filters = self._filters(settings.left_out)
+        service, catalog, filters = self._service, self._service.catalog, self._filters(settings.left_out)
+        known = catalog.clips(clip for row in golden.qrels.values() for clip in row)
+        fingerprints: dict[str, str] = {}
+
+        def conditions_now() -> dict[str, Any]:
+            # The fingerprint takes a while for a large library, and only a write can change it.
+            written = catalog.generation()
+            if written not in fingerprints:
+                fingerprints[written] = catalog.fingerprint()
+            return self._conditions(golden, settings) | {"library_hash": fingerprints[written]}
+
         report = yield from measure(
             golden,
             settings,
-            search=lambda text, depth, mode: self._service.search(text, k=depth, mode=mode, filters=filters),
-            find_id=lambda key: self._service.catalog.find(key).id,
-            conditions=lambda: self._conditions(golden, settings),
+            search=lambda text, depth, mode: service.search(text, k=depth, mode=mode, filters=filters),
+            find_id=lambda key: key if key in known else catalog.find(key).id,
+            conditions=conditions_now,
             without=self._ids_below(settings.left_out),
         )
         return report
@@ -143,10 +153,8 @@ class Lab:
         service = self._service
         meta = conditions(golden, settings.modes[0], settings.k, service.measurement_conditions())
         del meta["mode"]
-        ids = "\n".join(sorted(service.catalog.all_ids()))
         return meta | {
             "app_version": foley_desktop.__version__,
-            "library_hash": hashlib.blake2b(ids.encode(), digest_size=16).hexdigest(),
             "indexes": {name: service.indexes.version(name) for name in INDEX_NAMES},
         }
 
@@ -169,6 +177,7 @@ class Lab:
         Raises:
             GoldenSetError: there is no such set, or it has fewer than 20 graded queries.
         """
+        yield Progress(0, 0, "Looking up clips")
         self.sets.adopt(set_id)
         golden = self.sets.golden(set_id)
         qrels = resolve(golden, lambda clip: clip).qrels
