@@ -10,6 +10,7 @@ import os
 import struct
 import subprocess
 import sys
+import time
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
@@ -705,6 +706,20 @@ def test_a_riff_over_4_gib_has_its_true_length(tmp_path: Path) -> None:
         assert (reader.info.frames, reader.frames_known) == (size // 2, True)
         reader.seek(size // 2 - 1)
         assert reader.read(10).tolist() == [[0.5]]
+
+
+def test_a_seek_past_the_end_of_a_long_file_does_not_decode_it(tmp_path: Path) -> None:
+    path = tmp_path / "long.wav"
+    with open(path, "wb") as file:
+        file.write(riff(fmt(), b"data" + struct.pack("<I", 2_000_000_000), size=2_000_000_036))
+        file.truncate(2_000_000_044)
+    with decode.open_audio(str(path)) as reader:
+        began = time.process_time()
+        reader.seek(10**12)
+        assert len(reader.read(10)) == 0
+        reader.seek(999_999_990)
+        assert len(reader.read(100)) == 10
+        assert time.process_time() - began < 0.5
 
 
 def test_memory_stays_flat(put: Put) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, BinaryIO
 
@@ -23,6 +24,7 @@ from foley_desktop.audio.sndfile_reader import SndfileReader
 from foley_desktop.audio.splice import SpliceFile, Stretch
 from foley_desktop.errors import AudioFileError
 
+_DEMUXERS = {sniff.MPEG_PS.code: "mpeg"}
 _SNDFILE_ERRORS = (soundfile.SoundFileError, RuntimeError, OSError, TypeError, ValueError, AssertionError)
 
 
@@ -40,18 +42,16 @@ def open_reader(path: str, size: int) -> AudioReader:
         return _OPENERS.get(kind.code, _open_av)(_Job(path, file, size, start, kind, badges))
 
 
+@dataclass(frozen=True, slots=True)
 class _Job:
     """What an opener knows: the path, an open file it may look into, and what was found so far."""
 
-    def __init__(
-        self, path: str, file: BinaryIO, size: int, start: int, kind: sniff.Kind, badges: tuple[str, ...]
-    ) -> None:
-        self.path = path
-        self.file = file
-        self.size = size
-        self.start = start
-        self.kind = kind
-        self.badges = badges
+    path: str
+    file: BinaryIO
+    size: int
+    start: int
+    kind: sniff.Kind
+    badges: tuple[str, ...]
 
     def direct(self) -> bytes | str:
         """The path as libsndfile takes it: bytes, because names need not be text."""
@@ -133,7 +133,7 @@ def _open_ogg(job: _Job) -> AudioReader:
 def _open_links(job: _Job, where: Stretch, badges: tuple[str, ...]) -> AudioReader:
     layout = ogg.read_layout(job.file, where.start, where.start + where.size)
     if layout.video:
-        return _open_av(job, demuxer="ogg")
+        return _by_ffmpeg(job, "ogg", badges)
     if layout.truncated:
         badges = tuple(dict.fromkeys((*badges, "truncated")))
     if len(layout.links) > 1:
@@ -143,7 +143,7 @@ def _open_links(job: _Job, where: Stretch, badges: tuple[str, ...]) -> AudioRead
     if isinstance(reader, SndfileReader):
         return reader
     try:
-        return _open_av(job, demuxer="ogg")
+        return _by_ffmpeg(job, "ogg", badges)
     except AudioFileError:
         raise _refused(job, reader) from reader
 
@@ -213,21 +213,18 @@ def _open_sndfile(job: _Job) -> AudioReader:
             reader.stop_at_bytes(promise.promised)
         return reader
     if job.kind.label == "CAF":
-        return _open_av(job, demuxer="caf", badges=badges)
+        return _by_ffmpeg(job, "caf", badges)
     raise _refused(job, reader)
 
 
-def _open_av(job: _Job, demuxer: str = "", badges: tuple[str, ...] | None = None) -> AudioReader:
+def _open_av(job: _Job) -> AudioReader:
+    return _by_ffmpeg(job, _DEMUXERS.get(job.kind.code, job.kind.code), job.badges)
+
+
+def _by_ffmpeg(job: _Job, demuxer: str, badges: tuple[str, ...]) -> AudioReader:
     from foley_desktop.audio.pyav_reader import AvReader
 
-    names = {"mpeg-ps": "mpeg"}
-    code = job.kind.code
-    return AvReader(
-        job.rest(),
-        demuxer or names.get(code, code),
-        job.kind.label,
-        badges=job.badges,
-    )
+    return AvReader(job.rest(), demuxer, job.kind.label, badges=badges)
 
 
 def _refused(job: _Job, error: Exception | None) -> AudioFileError:

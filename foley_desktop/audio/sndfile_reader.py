@@ -33,10 +33,10 @@ _BIT_DEPTHS = {
 }
 _UNCOMPRESSED = {"PCM_S8", "PCM_U8", "PCM_16", "PCM_24", "PCM_32", "FLOAT", "DOUBLE", "ULAW", "ALAW"}
 _NO_SEEK = {"GSM610", "G721_32", "G723_24", "G723_40", "DWVW_12", "DWVW_16", "DWVW_24", "DWVW_N"}
-_EXACT_BY_REWIND_S = {"VORBIS": 120.0, "MPEG_LAYER_III": 120.0, "MPEG_LAYER_II": 120.0, "MPEG_LAYER_I": 120.0}
+_EXACT_BY_REWIND_S = {"VORBIS": 120.0, "MPEG_LAYER_II": 120.0, "MPEG_LAYER_I": 120.0}
 """Up to this place (seconds) these codecs are sought by decoding from the start, some 400 times faster than
 real time: libsndfile's own seek lands up to some thousand frames beside on many files."""
-_LEAD_FRAMES = {"VORBIS": 16384, "MPEG_LAYER_III": 16384, "MPEG_LAYER_II": 16384, "MPEG_LAYER_I": 16384}
+_LEAD_FRAMES = dict.fromkeys(_EXACT_BY_REWIND_S, 16384)
 """Farther out they are sought natively, this many frames early, since a packet leans on those before it."""
 _HINT_LIMIT = 1 << 40
 """More frames than any real file has: a count at or above it is a placeholder, not a length."""
@@ -134,7 +134,9 @@ class SndfileReader(AudioReader):
     def _seek(self, frame: int) -> None:
         """Natively where libsndfile is exact; otherwise by decoding, from the start if need be."""
         ahead = frame - self._position
-        if not self._ended and 0 <= ahead <= self.info.samplerate:
+        if self.frames_known and frame >= self.info.frames:
+            self._at, self._ended = frame, True
+        elif not self._ended and 0 <= ahead <= self.info.samplerate:
             self._skip(ahead)
         elif self._must_rewind(frame):
             self._rewind()

@@ -114,23 +114,17 @@ def sniff(file: BinaryIO, size: int, extension: str) -> tuple[Kind, int]:
         AudioFileError: ``not_audio`` with a sentence that says what it is instead, ``empty`` for a
             tag without sound.
     """
-    head = read_at(file, 0, 64)
     start = skip_id3(file, size)
-    if start:
-        head = read_at(file, start, 64)
-        if not head.strip(b"\0") and not read_at(
-            file, start, size - start if size < 1 << 20 else 1 << 20
-        ).strip(b"\0"):
-            raise AudioFileError("empty", "The file holds a tag but no sound.")
+    head = read_at(file, start, 64)
     kind = _by_mark(head)
     if kind is not None:
         return kind, start
     if _is_transport_stream(file, start):
         return MPEG_TS, start
     found = _find_mpeg(file, start, size)
-    if found is not None and (
-        found == start or extension in MPEG.extensions or start or not head.strip(b"\0")
-    ):
+    # Rubbish in front is believed only of a file that is called MP3, is tagged like one, or has zeros there.
+    behind_rubbish = start or extension in MPEG.extensions or not head.strip(b"\0")
+    if found is not None and (found == start or behind_rubbish):
         return MPEG, found
     raise _not_audio(head, start)
 
