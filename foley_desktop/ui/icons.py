@@ -277,6 +277,10 @@ def _chevron(p: QPainter) -> None:
     _lines(p, (6, 9, 12, 15), (18, 9, 12, 15))
 
 
+def _chevron_right(p: QPainter) -> None:
+    _lines(p, (9, 6, 15, 12), (9, 18, 15, 12))
+
+
 def _dot(p: QPainter) -> None:
     p.setBrush(p.pen().color())
     p.drawEllipse(QPointF(12, 12), 5, 5)
@@ -312,5 +316,6 @@ _DRAWINGS: dict[str, Drawing] = {
     "sparkle": _sparkle,
     "dot": _dot,
     "chevron": _chevron,
+    "chevron_right": _chevron_right,
 }
 NAMES = tuple(_DRAWINGS)

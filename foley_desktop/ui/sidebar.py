@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QRect, QSize, Qt, Signal
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFont, QPainter
 from PySide6.QtWidgets import (
     QHBoxLayout,
@@ -74,7 +74,7 @@ class Sidebar(QWidget):
         return QSize(236, 500)
 
     def _make_tree(self) -> QTreeWidget:
-        tree = QTreeWidget()
+        tree = _Tree()
         tree.setHeaderHidden(True)
         tree.setIndentation(14)
         tree.setRootIsDecorated(True)
@@ -161,7 +161,9 @@ class Sidebar(QWidget):
         for (category, _), number in counts.items():
             totals[category] = totals.get(category, 0) + number
         for category in sorted(totals):
-            parent = _item(section, "category", text.shown(category), "category", value=(category, ""),
+            parent = _item(section, "category",
+                text.shown(category),
+                "", value=(category, ""),
                            count=totals[category])  # fmt: skip
             for (owner, subcategory), number in sorted(counts.items()):
                 if owner == category and subcategory:
@@ -279,6 +281,18 @@ def _section(parent: QTreeWidgetItem, title: str) -> QTreeWidgetItem:
     item = _item(parent, "section", title, "", value=title)
     item.setFlags(Qt.ItemFlag.ItemIsEnabled)
     return item
+
+
+class _Tree(QTreeWidget):
+    """A tree whose arrows are drawn here: style sheets can only take them from files."""
+
+    def drawBranches(self, painter: QPainter, rect: QRect, index: Index) -> None:
+        item = self.itemFromIndex(index)
+        if item is None or not item.childCount() or item.data(0, KIND) == "section":
+            return
+        name = "chevron" if item.isExpanded() else "chevron_right"
+        area = QRectF(rect.right() - 12, rect.center().y() - 5, 11, 11)
+        icons.paint(painter, name, area, theme.colour("faint"))
 
 
 class _Delegate(QStyledItemDelegate):

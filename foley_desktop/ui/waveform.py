@@ -319,10 +319,14 @@ class Waveform(QWidget):
             painter.drawLine(QPointF(0, y), QPointF(body.width(), y))
         painter.drawImage(place, ahead)
         if self.position_s is not None:
-            head = min(max(0.0, self.x_of(self.position_s)), float(self.width()))
+            region = self.region
+            inside = region is not None and region.start_s <= self.position_s <= region.end_s
+            tail = max(0.0, self.x_of(region.start_s)) if region is not None and inside else 0.0
+            head = min(max(tail, self.x_of(self.position_s)), float(self.width()))
+            heard = QRectF(tail, body.top(), head - tail, body.height())
             painter.save()
-            painter.setClipRect(QRectF(0, body.top(), head, body.height()))
-            painter.fillRect(QRectF(0, body.top(), head, body.height()), theme.colour("window"))
+            painter.setClipRect(heard)
+            painter.fillRect(heard, theme.colour("window"))
             self._paint_region(painter)
             painter.drawImage(place, played)
             painter.restore()
