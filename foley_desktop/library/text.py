@@ -1,12 +1,14 @@
 """The words of a clip: what the meaning ranker embeds and the keyword index takes in.
 
 Whole paths drown a clip's meaning in words that all clips share, so a name is cleaned (case, digits
-and separators split; take numbers and codes dropped; UCS codes spelt out) and only the nearest folders
-that say something stand beside it.
+and separators split; take numbers and codes dropped; UCS codes spelt out), and of the folders above it
+only the nearest that speaks of sound comes in. What that means is taken from the UCS: its categories
+name what sounds and how, whereas package, product and author names are not in it.
 """
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import unicodedata
@@ -38,6 +40,17 @@ _GENERIC = _set_of(
 )
 """Folder words that say nothing about a sound."""
 
+_VAGUE = _set_of(
+    """
+    activity adr archived asset board body by commercial composite container controlled data
+    designed equipment experimental game general generic group grab hard high historical hitech in
+    interface large loop lofi misc mix motion movement musical natural object of place presence
+    production progres prop public quiet real recreational reference sample scene small source test
+    tonal tone track trademarked traditional user utility video visual work wtf
+    """
+)
+"""Words of the UCS that say nothing about a sound when a folder is called so, in the singular."""
+
 _NOISE = _set_of(
     """
     sfx fx snd sound sounds wav wave ogg mp3 flac aiff aif take tk ver version copy final master mix
@@ -50,6 +63,19 @@ _CAMEL = re.compile(
     r"(?<=[a-zà-öø-ÿ])(?=[A-ZÀ-ÖØ-Þ])|(?<=[A-ZÀ-ÖØ-Þ])(?=[A-ZÀ-ÖØ-Þ][a-zà-öø-ÿ]{2})|(?<=[^\W\d_]{3})(?=\d)|(?<=\d)(?=[^\W\d_]{3})"
 )
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_JUNK = re.compile(
+    r"https?:|www\.|@|\.(?:com|org|net)\b|©|\(c\)|copyright|creative commons|\bcc[- ]by|\bno id\b"
+    r"|\b(?:processed|encoded|made|created|generated|edited|converted|ripped|exported|mastered|modified"
+    r"|resampled)\b.{0,12}\b(?:by|with|in|at|from|using|for)\b|\bgenerated sound file\b|\brecorded on\b"
+    r"|sound forge|audacity|\bpro tools\b|\blavf|\blame\b|\bsox\b|^resampled$|converter|sample mix|iphone",
+    re.IGNORECASE,
+)
+_ARCHIVE = re.compile(r"\.\w{1,4}\Z")
+"""Folders named like a file are unpacked archives, not places for sounds of a kind."""
+
+_LONGEST = 300
+"""Characters of a tag that are looked at."""
+
 _TAKE = re.compile(r"\d+|[vxbm]\d+|\d+[a-z]{1,2}|[a-z]0\d*|[a-z]|\d+x", re.IGNORECASE)
 
 
@@ -80,22 +106,27 @@ def _telling(words: Iterable[str]) -> list[str]:
 
 
 def _category_words(category: str, subcategory: str) -> list[str]:
-    return [
-        word.lower() for word in split_words(f"{subcategory} {category}") if word.lower() not in ("misc", "&")
-    ]
+    words = [word.lower() for word in split_words(f"{subcategory} {category}")]
+    return [word for word in words if word not in ("misc", "general")]
 
 
-def nearest_folders(rel_path: str, root: str = "", count: int = 2) -> str:
-    """Words of the ``count`` nearest folders that say something, the nearest last, lower case.
+def nearest_folders(rel_path: str, root: str = "", count: int = 1, *, any_words: bool = False) -> str:
+    """Words of the ``count`` nearest folders that speak of sound, the nearest last, lower case.
 
     Args:
         rel_path: The clip's path below its root.
-        root: The root's own path; its name is used when no folder below it says anything.
+        root: The root's own path; its name counts as the farthest folder.
+        any_words: Takes any words that are not generic, for a clip whose name says nothing.
     """
-    *folders, _ = rel_path.replace(os.sep, "/").split("/")
+    folders = [os.path.basename(root), *rel_path.replace(os.sep, "/").split("/")[:-1]]
     found: list[str] = []
     for folder in reversed(folders):
-        words = _folder_words(folder)
+        if _ARCHIVE.search(folder):
+            continue
+        words = [word.lower() for word in split_words(folder)]
+        words = [word for word in words if word not in _GENERIC and not _TAKE.fullmatch(word)]
+        if not any_words:
+            words = [word for word in words if _singular(word) in _sound_words()]
         if words:
             found.insert(0, " ".join(words))
         if len(found) == count:
@@ -103,18 +134,55 @@ def nearest_folders(rel_path: str, root: str = "", count: int = 2) -> str:
     return " ".join(found)
 
 
-def _folder_words(folder: str) -> list[str]:
-    if re.search(r"\.\w{1,4}$", folder):
-        return []
-    words = [word.lower() for word in split_words(folder)]
-    return [word for word in words if word not in _GENERIC and not _TAKE.fullmatch(word)]
+@functools.cache
+def _sound_words() -> frozenset[str]:
+    """The words of the UCS' categories and subcategories, in the singular."""
+    words = (word for _, *pair in ucs.categories() for name in pair for word in split_words(name))
+    return frozenset(_singular(word.lower()) for word in words) - _VAGUE
+
+
+def _singular(word: str) -> str:
+    return word[:-1] if len(word) > 3 and word.endswith("s") else word
 
 
 def meaning_text(clip: Clip, tags: Sequence[Tag] = ()) -> str:
-    """What a clip says about itself, as one line for the text embedder."""
+    """What a clip says about itself, as a short text for the text embedder; never empty.
+
+    The cleaned name with the nearest telling folder in front, then title, description, keywords and
+    the user's own tags as far as they add words.
+    """
     stem = os.path.splitext(clip.name)[0]
-    parts = [clean_name(stem), nearest_folders(clip.rel_path)]
-    return ". ".join(part for part in parts if part)
+    name = clean_name(stem)
+    root = clip.path[: -len(clip.rel_path)].rstrip(os.sep) if clip.rel_path else ""
+    says_nothing = all(_TAKE.fullmatch(word) or word in _NOISE for word in name.split())
+    folders = nearest_folders(clip.rel_path, root, any_words=says_nothing)
+    parts = [_unsaid(f"{folders} {name}")]
+    said = {_singular(word) for word in parts[0].split()}
+    own = " ".join(tag.value for tag in tags if tag.source == "user")
+    category = " ".join(_category_words(clip.category, clip.subcategory))
+    for value in (clip.title, clip.description, clip.keywords, category, own):
+        words = telling_words(value)
+        if any(_singular(word) not in said for word in words):
+            parts.append(" ".join(words))
+            said.update(_singular(word) for word in words)
+    return ". ".join(part for part in parts if part) or "sound"
+
+
+def _unsaid(text: str) -> str:
+    """``text`` without words that come again later: ``footsteps gravel footstep`` is ``gravel footstep``."""
+    words = text.split()
+    later = [{_singular(other) for other in words[n + 1 :]} for n in range(len(words))]
+    return " ".join(word for word, rest in zip(words, later, strict=True) if _singular(word) not in rest)
+
+
+def telling_words(value: str) -> list[str]:
+    """Words of a tag as far as they speak of the sound; none of addresses, licences and tool names."""
+    value = value[:_LONGEST]
+    if _JUNK.search(value):
+        return []
+    words = [word.lower() for word in split_words(value)]
+    words = [word for word in words if not _TAKE.fullmatch(word)]
+    return words if any(word not in _NOISE for word in words) else []
 
 
 def keyword_document(clip: Clip, tags: Sequence[Tag] = ()) -> Document:

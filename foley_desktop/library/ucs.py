@@ -69,15 +69,19 @@ def categories() -> Iterator[tuple[str, str, str]]:
 def parse_name(stem: str) -> UcsName | None:
     """Reads a file name (without extension) by the UCS, or gives None when it is not one.
 
-    The first part has to be a CatID of the table. In another case than the table's it counts only
-    when all four required parts are there, because short words look like CatIDs.
+    The first part has to be a CatID of the table, spelt as there. In another case it counts only when
+    all four required parts are there. Some CatIDs are words (``RAIN``): they don't count in another
+    case, nor in names written in capitals throughout.
     """
     first, *rest = stem.split("_")
     if not rest:
         return None
     given, _, user_category = first.partition("-")
     catid = canonical(given)
-    if not catid or (catid != given and len(rest) < 3):
+    if not catid:
+        return None
+    is_word = catid.isupper()
+    if (is_word and stem.isupper()) or (catid != given and (is_word or len(rest) < 3)):
         return None
     name, subcategory = table()[catid]
     fx_name, creator, source = (*rest[:3], "", "")[:3]
