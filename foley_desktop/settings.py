@@ -112,6 +112,10 @@ class Settings:
     fusion_depth: int = 50
     fusion_before: dict[str, Any] = field(default_factory=dict)
     """What the fusion settings were before they were tuned, to go back to; empty when they never were."""
+    grader: str = ""
+    """Whose name stands by new judgements."""
+    golden_set: str = ""
+    """Id of the golden set that results of a normal search are graded in."""
     similar_k: int = 100
     results_k: int = 500
     extra: dict[str, Any] = field(default_factory=dict)

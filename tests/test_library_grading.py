@@ -190,6 +190,21 @@ def test_queries_that_come_and_go_between_sittings(bench):
         bench.open()
 
 
+def test_a_query_can_be_removed_under_an_open_session(bench):
+    session = bench.open()
+    bench.store.remove_query(bench.set_id, "q1")
+    assert session.sheet().query.id == "q2"
+    with pytest.raises(GoldenSetError, match="not in the golden set"):
+        bench.store.judge(bench.set_id, "q1", bench.ids[0], 1, "Anna")
+    bench.store.remove_query(bench.set_id, "q2")
+    assert session.skip() and session.skipped == ()
+    assert session.sheet().query.id == "q3"
+    bench.store.delete(bench.set_id)
+    for step in (session.sheet, session.finish, session.skip, lambda: session.grade(bench.ids[0], 2)):
+        with pytest.raises(GoldenSetError, match="not there any more"):
+            step()
+
+
 def test_a_session_needs_a_set_and_a_name(bench):
     with pytest.raises(GoldenSetError, match="grader's name"):
         bench.open("  ")

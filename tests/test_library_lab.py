@@ -14,7 +14,7 @@ from foley_desktop.errors import GoldenSetError
 from foley_desktop.eval.compare import load_baseline
 from foley_desktop.eval.golden import GoldenQuery, GoldenSet
 from foley_desktop.eval.retrieval import evaluate_run, metrics_at
-from foley_desktop.eval.trec import read_run
+from foley_desktop.eval.trec import read_qrels, read_run
 from foley_desktop.index.vectors import table_name
 from foley_desktop.library import lab_table
 from foley_desktop.library.lab import LabSettings
@@ -141,6 +141,18 @@ def test_what_nobody_graded_is_counted_and_left_out_of_the_condensed_lists(servi
     assert hybrid.judged["q001"] == 0.3 and len(hybrid.unjudged["q001"]) == 7
     assert not set(hybrid.unjudged["q001"]) & set(service.lab.sets.golden(set_id).qrels["q001"])
     assert hybrid.condensed.mean["ndcg@10"] >= hybrid.report.mean["ndcg@10"]
+
+
+def test_a_report_can_be_checked_by_other_tools(service, set_id, tmp_path):
+    report = measured(service, set_id, modes=("hybrid", "audio"))
+    report.write_trec(tmp_path / "new" / "trec")
+    assert read_qrels(tmp_path / "new" / "trec" / "qrels.txt") == report.qrels
+    for mode in ("hybrid", "audio"):
+        run = read_run(tmp_path / "new" / "trec" / f"run-{mode}.txt")
+        assert evaluate_run(run, report.qrels).per_query == report.results[mode].report.per_query
+    (tmp_path / "file").touch()
+    with pytest.raises(GoldenSetError, match="cannot be made"):
+        report.write_trec(tmp_path / "file")
 
 
 def test_queries_without_an_answer_and_unknown_clips_are_named(service):

@@ -134,10 +134,6 @@ class GradingSession:
         self._whole, self._focus = (_State(), None) if restart else self._load()
         if focus is not None:
             self._focus = _State(focus={query: sorted(clips) for query, clips in focus.items() if clips})
-        if self._focus is not None and not self._order():
-            self._focus = None
-        if not self._order():
-            raise GoldenSetError("There is nothing to grade.", hint="Add a query to the golden set first.")
         self._settle()
         self._save()
 
@@ -155,14 +151,19 @@ class GradingSession:
     @property
     def skipped(self) -> tuple[str, ...]:
         """Ids of the queries that were skipped."""
-        return tuple(self._state.skipped)
+        return tuple(dict.fromkeys(self._state.skipped))
 
     def sheet(self) -> Sheet:
         """The current query with its candidates, as shuffled.
 
         Besides the pool these are the clips that anybody graded before, so that two graders of one set
         judge the same clips. Clips that are not there now are left out.
+
+        Raises:
+            GoldenSetError: the set or its last query has been removed.
+            ModelError: the models cannot be started.
         """
+        self._settle()
         order = self._order()
         query = self._queries()[self._state.query]
         grades = self._store.grades(self.set_id, query.id, self.grader)
@@ -197,6 +198,7 @@ class GradingSession:
 
     def look_at(self, clip_id: str) -> None:
         """Notes which clip the grader is at, for the next start."""
+        self._store.info(self.set_id)
         self._state.clip = clip_id
         self._save()
 
@@ -206,15 +208,15 @@ class GradingSession:
         The last query of some that were asked for leads back to the whole set, the next time.
         """
         with self._catalog.write():
-            self._log(None, None, None)
-            if self._state.query not in self._state.skipped:
-                self._state.skipped.append(self._state.query)
+            if self._state.query in self._order():
+                self._log(None, None, None)
+                self._state.skipped = [*self._state.skipped, self._state.query]
             return self._advance()
 
     def finish(self) -> bool:
         """Closes the current query, graded through or not; False when no query is left that is open."""
-        if self._state.query not in self._state.finished:
-            self._state.finished.append(self._state.query)
+        if self._state.query in self._order():
+            self._state.finished = [*self._state.finished, self._state.query]
         return self._advance()
 
     def go_to(self, query_id: str) -> None:
@@ -283,8 +285,14 @@ class GradingSession:
         return following is not None
 
     def _settle(self) -> None:
-        if self._state.query not in self._order():
-            self._go(self._next_open("") or self._order()[0])
+        """Sees to it that the current query is there: queries can be removed at any time."""
+        if self._focus is not None and not self._order():
+            self._focus = None
+        order = self._order()
+        if not order:
+            raise GoldenSetError("There is nothing to grade.", hint="Add a query to the golden set first.")
+        if self._state.query not in order:
+            self._go(self._next_open("") or order[0])
 
     def _go(self, query_id: str) -> None:
         self._state.query, self._state.clip = query_id, ""

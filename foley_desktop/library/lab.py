@@ -10,10 +10,12 @@ import json
 import time
 from collections.abc import Callable, Collection, Generator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from foley_desktop.errors import GoldenSetError, UnknownClipError
 from foley_desktop.eval.compare import make_baseline, ranked_run, run_of_ranks
+from foley_desktop.eval.files import shown
 from foley_desktop.eval.golden import GoldenSet, ResolvedSet, resolve
 from foley_desktop.eval.judged import condensed, judged_at_k, unjudged
 from foley_desktop.eval.retrieval import (
@@ -24,6 +26,7 @@ from foley_desktop.eval.retrieval import (
     parse_metric,
 )
 from foley_desktop.eval.significance import DEFAULT_RESAMPLES, bootstrap_interval
+from foley_desktop.eval.trec import write_qrels, write_run
 from foley_desktop.library.evaluation import RUN_DEPTH
 from foley_desktop.models import MODES, Mode, Progress, SearchResult
 
@@ -146,6 +149,20 @@ class LabReport:
     def to_json(self) -> str:
         """The document as text, in ASCII, keys sorted."""
         return json.dumps(self.to_dict(), indent=1, sort_keys=True, allow_nan=False) + "\n"
+
+    def write_trec(self, folder: Path) -> None:
+        """Writes ``qrels.txt`` and a ``run-MODE.txt`` for each mode into ``folder``, which is made.
+
+        Raises:
+            GoldenSetError: when a file cannot be written.
+        """
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise GoldenSetError(f"The folder {shown(folder)} cannot be made.", cause=error) from error
+        write_qrels(folder / "qrels.txt", self.qrels)
+        for mode, result in self.results.items():
+            write_run(folder / f"run-{mode}.txt", run_of_ranks(result.run), tag=f"foley-{mode}")
 
     def baseline_document(self, mode: Mode, **further: Any) -> dict[str, Any]:
         """One mode's result as a baseline; ``further`` are values to keep beside it.
