@@ -1,8 +1,7 @@
 """From a parsed query to a Tantivy query, and what its scores can reach.
 
-Scores are sums of 32-bit floats, and such sums depend on their order, which in Tantivy depends on how
-documents lie in segments. So sums are built as binary trees: adding two numbers is the same either way
-round, hence a document's score depends on the words and the statistics alone.
+A document's score is a sum over what it has of the query: BM25 of each word in several forms, something
+for parts that stand together as they were asked, something for having every word.
 """
 
 from __future__ import annotations
@@ -25,8 +24,6 @@ STEM_WEIGHT = 0.6
 """What another form of a word counts beside the word itself."""
 FUNCTION_WORD_WEIGHT = 0.25
 PREFIX_WEIGHT = 0.5
-ALL_WORDS_WEIGHT = 0.5
-"""What a document that has every word of a query gains, in idf of those words."""
 COMPOUND_WEIGHT = 0.6
 """What ``heavytraffic`` counts for ``traffic``: in English the last part of a compound says what it is."""
 MOST_COMPLETIONS = 40
@@ -84,21 +81,19 @@ class QueryBuilder:
         return self._t.Query.const_score_query(query, score)
 
     def any_of(self, queries: Sequence[tantivy.Query]) -> tantivy.Query:
-        """Documents matching any; the score is the sum, see the module's docstring."""
-        return self._tree(list(queries), self._t.Occur.Should)
+        """Documents matching any; the score is the sum."""
+        return self._together(queries, self._t.Occur.Should)
 
     def all_of(self, queries: Sequence[tantivy.Query]) -> tantivy.Query:
         """Documents matching every one; the score is the sum."""
-        return self._tree(list(queries), self._t.Occur.Must)
+        return self._together(queries, self._t.Occur.Must)
 
-    def _tree(self, queries: list[tantivy.Query], occur: tantivy.Occur) -> tantivy.Query:
+    def _together(self, queries: Sequence[tantivy.Query], occur: tantivy.Occur) -> tantivy.Query:
         if not queries:
             return self._t.Query.empty_query()
-        boolean = self._t.Query.boolean_query
-        while len(queries) > 1:
-            pairs = [queries[i : i + 2] for i in range(0, len(queries), 2)]
-            queries = [pair[0] if len(pair) == 1 else boolean([(occur, q) for q in pair]) for pair in pairs]
-        return queries[0]
+        if len(queries) == 1:
+            return queries[0]
+        return self._t.Query.boolean_query([(occur, query) for query in queries])
 
     def everything(self) -> tantivy.Query:
         return self._t.Query.all_query()
@@ -166,7 +161,7 @@ class QueryBuilder:
         masses: dict[str, float] = {}
         for word, weight in self.weights(parsed):
             units = forms_of(word) if is_cjk(word) else word.parts
-            for unit, stem in zip(units, stems(units), strict=True):
+            for unit, stem in _with_stems(units):
                 masses[unit] = max(masses.get(unit, 0.0), weight * self.word_idf("stem", stem))
         return masses
 
@@ -182,8 +177,7 @@ class QueryBuilder:
         """``(field, term, weight)`` of everything whose BM25 makes up the score."""
         weighed: dict[tuple[str, str], float] = {}
         for word, weight in self.weights(parsed):
-            for form in forms_of(word):
-                stem = stems([form])[0]
+            for form, stem in _with_stems(forms_of(word)):
                 weighed.setdefault(("text", form), weight)
                 weighed.setdefault(("stem", stem), weight * STEM_WEIGHT)
                 if joinable(form):
@@ -195,6 +189,14 @@ class QueryBuilder:
             weighed.setdefault(("stem", stems([left + right])[0]), STEM_WEIGHT)
         return [(field, term, weight) for (field, term), weight in weighed.items()]
 
+    def _reach(self, forms: Iterable[str]) -> float:
+        """The BM25 that no document can pass for these words, however often it has them."""
+        idfs = [
+            self.word_idf("text", form) + STEM_WEIGHT * self.word_idf("stem", stem)
+            for form, stem in _with_stems(forms)
+        ]
+        return (K1 + 1) * sum(idfs)
+
     def _adjacent(self, parsed: ParsedQuery) -> list[tuple[tuple[str, str], float]]:
         """Pairs of parts that were written as one, and what their standing together is worth.
 
@@ -204,20 +206,19 @@ class QueryBuilder:
         for word, weight in self.weights(parsed):
             if not word.phrase and not is_cjk(word):
                 for pair in itertools.pairwise(word.parts):
-                    alone = sum(
-                        self.word_idf("text", p) + STEM_WEIGHT * self.word_idf("stem", p) for p in pair
-                    )
-                    found.setdefault(pair, weight * (K1 + 1) * alone)
+                    found.setdefault(pair, weight * self._reach(pair))
         return list(found.items())[:MOST_PAIRS]
 
     def _all_words(self, parsed: ParsedQuery) -> tuple[list[str], float]:
-        """The words that count fully if there are several, and what having them all is worth."""
+        """The words that count fully if there are several, and what having them all is worth.
+
+        It is more than all but one of them can bring, so that complete matches come first.
+        """
         light = {word.parts[0] for word, weight in self.weights(parsed) if weight < 1.0}
-        alternatives = any(len(group) > 1 for group in parsed.groups)
-        masses = {part: mass for part, mass in self.word_masses(parsed).items() if part not in light}
-        if alternatives or len(masses) < 2:
+        words = [unit for unit in self.word_masses(parsed) if unit not in light]
+        if len(words) < 2 or any(len(group) > 1 for group in parsed.groups):
             return [], 0.0
-        return list(masses), ALL_WORDS_WEIGHT * sum(masses.values())
+        return words, self._reach(words)
 
     def _completions(self, field: str, prefix: str) -> list[tuple[str, int]]:
         """The most frequent words that ``prefix`` begins, with their counts; at most a few dozen."""
@@ -270,16 +271,13 @@ class QueryBuilder:
         return self.all_of(clauses)
 
     def best(self, parsed: ParsedQuery) -> float:
-        """A score that no document can pass: every word found endlessly often, every pair adjacent.
+        """The BM25 that no document can pass: every word found endlessly often."""
+        return sum(weight * self._reach(forms_of(word)) for word, weight in self.weights(parsed))
 
-        Joined forms are left out: who has ``doorbell`` need not have ``door`` and ``bell``.
-        """
-        total = self._all_words(parsed)[1] + sum(worth for _, worth in self._adjacent(parsed))
-        for word, weight in self.weights(parsed):
-            for form in forms_of(word):
-                stem = STEM_WEIGHT * self.word_idf("stem", stems([form])[0])
-                total += weight * (K1 + 1) * (self.word_idf("text", form) + stem)
-        return total
+
+def _with_stems(forms: Iterable[str]) -> list[tuple[str, str]]:
+    forms = list(forms)
+    return list(zip(forms, stems(forms), strict=True))
 
 
 def is_cjk(word: Word) -> bool:

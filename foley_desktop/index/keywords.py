@@ -277,12 +277,13 @@ class KeywordIndex:
             return searcher.doc_freq("text", forms[0]) if forms else 0
 
     def max_score(self, query: str | ParsedQuery) -> float:
-        """A score that no document can pass: the sum over the query's words of weight × idf × (k1 + 1),
-        and what adjacent parts and complete matches earn.
+        """The best that words alone can score: the sum over them of weight × idf × (k1 + 1).
 
-        Words the library does not know count with the idf of an unseen word, so a clip that matches the
-        known half of a query stays well below. 0 for a query without words. What a document earns by
-        compounds or, while typing, by completions comes on top and may pass it.
+        A clip that lacks a word of the query stays below. One that has them all, or has the parts of a
+        code side by side, gets as much again on top and passes it: over this score, a complete match is
+        about 1 to 2, half a match under 0.5. Words the library does not know count with the idf of an
+        unseen word, so a clip that matches the known half of a query stays low. 0 for a query without
+        words.
         """
         with self._asking() as (_, builder):
             return builder.best(_parsed(query))
