@@ -243,6 +243,7 @@ def test_copying_puts_the_files_on_the_clipboard(desk: Desk) -> None:
     desk.press(Key.Key_C, Qt.KeyboardModifier.ControlModifier)
     urls = QGuiApplication.clipboard().mimeData().urls()
     assert [url.toLocalFile() for url in urls] == [desk.model.clip_at(n).path for n in range(2)]
+    QGuiApplication.clipboard().clear()  # Qt's offscreen clipboard does not survive files at exit
 
 
 def test_arrows_in_the_sidebar_belong_to_the_sidebar(desk: Desk) -> None:

@@ -27,6 +27,7 @@ from PySide6.QtCore import QObject, Qt, QThread, Signal, Slot
 
 from foley_desktop.errors import FoleyError
 from foley_desktop.models import Progress
+from foley_desktop.workers.collector import Collector
 from foley_desktop.workers.job import Job, as_foley_error
 
 log = logging.getLogger(__name__)
@@ -126,15 +127,20 @@ class TaskLane:
         return _wait_all(self._threads, timeout_s)
 
     def _loop(self) -> None:
-        while (task := self._next()) is not None:
-            perform(task.work, self._mailbox, self._answer(task, task.done), self._answer(task, task.failed),
-                    task.what)  # fmt: skip
+        while self._step():
+            pass
 
-    def _next(self) -> _Task | None:
+    def _step(self) -> bool:
+        """Does the next task; False at the end. Holds on to nothing between tasks."""
         with self._ready:
             while not self._waiting and not self._ending:
                 self._ready.wait()
-            return None if self._ending else self._waiting.popleft()
+            if self._ending:
+                return False
+            task = self._waiting.popleft()
+        done, failed = self._answer(task, task.done), self._answer(task, task.failed)
+        perform(task.work, self._mailbox, done, failed, task.what)
+        return True
 
     def _answer(self, task: _Task, call: Callable[[Any], None] | None) -> Callable[[Any], None]:
         def answer(value: Any) -> None:
@@ -154,6 +160,7 @@ class JobLane:
         self._mailbox = mailbox
         self._jobs: deque[Job] = deque()
         self._small: deque[_Task] = deque()
+        self._kept: list[Job] = []
         self._ready = threading.Condition()
         self._running: Job | None = None
         self._ending = False
@@ -163,6 +170,9 @@ class JobLane:
     def submit(self, job: Job) -> Job:
         """Queues ``job``; it is kept alive until it is over."""
         job.when_cancelled(self._drop_waiting)
+        # Kept here so that a job, a Qt object of the GUI thread, never dies on the lane's thread.
+        self._kept = [old for old in self._kept if not old.is_over]
+        self._kept.append(job)
         with self._ready:
             if not self._ending:
                 self._jobs.append(job)
@@ -203,18 +213,23 @@ class JobLane:
             job.take("cancelled")
 
     def _loop(self) -> None:
-        while True:
-            with self._ready:
-                while not self._small and not self._jobs and not self._ending:
-                    self._ready.wait()
-                if self._ending and not self._small:
-                    return
-                self._running = job = None if self._small else self._jobs.popleft()
-            if job is None:
-                self._do_small()
-            else:
-                self._perform(job)
-                self._running = None
+        while self._step():
+            pass
+
+    def _step(self) -> bool:
+        """Does the next thing; False when there is none left to do. Holds on to nothing between steps."""
+        with self._ready:
+            while not self._small and not self._jobs and not self._ending:
+                self._ready.wait()
+            if self._ending and not self._small:
+                return False
+            self._running = job = None if self._small else self._jobs.popleft()
+        if job is None:
+            self._do_small()
+        else:
+            self._perform(job)
+            self._running = None
+        return True
 
     def _do_small(self) -> None:
         while self._small:
@@ -302,6 +317,7 @@ class Runner:
     """
 
     def __init__(self) -> None:
+        self._collector = Collector()
         self.mailbox = Mailbox()
         self.search = TaskLane("search", self.mailbox)
         self.reads = TaskLane("reads", self.mailbox, threads=2)
@@ -338,6 +354,8 @@ class Runner:
             idle = all(lane.wait(max(0.0, deadline - time.monotonic())) for lane in lanes)
             if not idle:
                 _ABANDONED.append(self)
+        if idle and closed:
+            self._collector.end()  # else a thread still runs, and must not collect
         return idle and closed
 
 

@@ -1,0 +1,61 @@
+"""Python's cyclic garbage collection, kept to the GUI thread.
+
+The interpreter collects in whichever thread happens to allocate the next object. A worker would then
+take apart closed dialogs and their like, and Qt objects taken apart outside their thread bring the
+process down. So while there are workers, collection is off, and the GUI thread collects by a timer.
+"""
+
+from __future__ import annotations
+
+import gc
+
+from PySide6.QtCore import QObject, QTimer
+
+EVERY_MS = 100
+MANY = 50_000
+"""So many living objects make a full collection noticeable: they are passed over from then on."""
+
+
+class Collector(QObject):
+    """Collects in the thread it was made in, from now to :meth:`end`. There may be several at once."""
+
+    _users = 0
+    _was_enabled = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        if Collector._users == 0:
+            Collector._was_enabled = gc.isenabled()
+            gc.disable()
+        Collector._users += 1
+        self._ended = False
+        self._timer = QTimer(self)
+        self._timer.setInterval(EVERY_MS)
+        self._timer.timeout.connect(self.collect_some)
+        self._timer.start()
+
+    def collect_some(self) -> None:
+        """What the interpreter would do by itself: the young often, the old seldom."""
+        counts, limits = gc.get_count(), gc.get_threshold()
+        if counts[0] <= limits[0]:
+            return
+        if counts[1] <= limits[1]:
+            gc.collect(0)
+        elif counts[2] <= limits[2]:
+            gc.collect(1)
+        else:
+            gc.collect()
+            if len(gc.get_objects()) > MANY:
+                # What lives by now are modules and the window itself, which stay to the end.
+                gc.freeze()
+
+    def end(self) -> None:
+        """Collects once more, and hands collection back to the interpreter. Safe to call twice."""
+        if self._ended:
+            return
+        self._ended = True
+        self._timer.stop()
+        gc.collect()
+        Collector._users -= 1
+        if Collector._users == 0 and Collector._was_enabled:
+            gc.enable()
