@@ -17,6 +17,7 @@ import pytest
 
 from foley_desktop.errors import IndexStoreError
 from foley_desktop.index.protocols import VectorIndex, Window, WindowHit
+from foley_desktop.index.vector_readers import cosines
 from foley_desktop.index.vectors import LanceVectorIndex, is_id, table_name, tables
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -241,6 +242,14 @@ def test_ties_at_the_cut_are_read_to_their_end(tmp_path: Path) -> None:
         index.close()
 
 
+@pytest.mark.parametrize("dim", [1, 7, 8, 64, 384, 512])
+def test_a_cosine_depends_on_its_row_alone(dim: int) -> None:
+    rows, query = unit_rows(301, dim), unit_rows(1, dim, seed=1)[0].astype(np.float64)
+    together = cosines(rows, query)
+    assert all(np.array_equal(cosines(rows[i : i + 1], query), together[i : i + 1]) for i in range(301))
+    assert np.array_equal(cosines(rows[::-1], query), together[::-1])
+
+
 @pytest.fixture(scope="module")
 def crowd(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, np.ndarray, list[str]]:
     """20,000 clips of one window of 64 dimensions."""
@@ -415,6 +424,7 @@ import sys
 from pathlib import Path
 import numpy as np
 from foley_desktop.index.protocols import Window
+from foley_desktop.index.vector_readers import cosines
 from foley_desktop.index.vectors import LanceVectorIndex
 index = LanceVectorIndex(Path(sys.argv[1]), "m", 64)
 rows = np.random.default_rng(0).standard_normal((2000, 64))

@@ -33,6 +33,7 @@ BREADTH = 2000
 """Least number of candidates that the approximate index looks at: recall@50 of 1.000 on 100,000 tightly
 clustered vectors, where 250 gave 0.90; 8 ms."""
 
+_CLIPS_AT_ONCE = 4096
 _ORDER = ["clip_id", "start_s", "end_s"]
 _COLUMNS = ["clip_id", "start_s", "end_s", "vector"]
 
@@ -71,17 +72,27 @@ class _Rows:
         span = range(self.first[number], self.first[number + 1])
         return [Window(float(self.start[i]), float(self.end[i]), self.vectors[i].copy()) for i in span]
 
-    def best_windows(self, query: np.ndarray, numbers: Iterable[int]) -> list[WindowHit]:
+    def best_windows(self, query: np.ndarray, numbers: np.ndarray) -> list[WindowHit]:
         """The best window of each clip, best clip first, equal ones by id; the earliest of equal windows."""
-        hits = []
-        for number in numbers:
-            first, last = self.first[number], self.first[number + 1]
-            scores = cosines(self.vectors[first:last], query)
-            best = int(np.argmax(scores))
-            start, end = float(self.start[first + best]), float(self.end[first + best])
-            hits.append(WindowHit(self.clip_ids[number], float(scores[best]), start, end))
+        hits: list[WindowHit] = []
+        for start in range(0, len(numbers), _CLIPS_AT_ONCE):
+            some = numbers[start : start + _CLIPS_AT_ONCE]
+            places, scores = self._best_places(query, some)
+            starts, ends = self.start[places].tolist(), self.end[places].tolist()
+            names = [self.clip_ids[number] for number in some]
+            hits += map(WindowHit, names, scores.tolist(), starts, ends)
         hits.sort(key=lambda hit: (-hit.score, hit.clip_id))
         return hits
+
+    def _best_places(self, query: np.ndarray, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """By clip: the row of its best window and that window's cosine."""
+        counts = self.first[numbers + 1] - self.first[numbers]
+        heads = np.concatenate(([0], np.cumsum(counts)[:-1]))
+        rows = np.arange(counts.sum()) + np.repeat(self.first[numbers] - heads, counts)
+        scores = cosines(self.vectors[rows], query)
+        best = np.maximum.reduceat(scores, heads)
+        contenders = np.where(scores == np.repeat(best, counts), rows, len(self.start))
+        return np.minimum.reduceat(contenders, heads), best
 
 
 def _in_order(chunks: Iterable[pa.FixedSizeListArray], order: np.ndarray, dim: int) -> np.ndarray:
@@ -232,4 +243,4 @@ class TableReader:
         if not ids:
             return []
         rows = _Rows(self._table.take_row_ids(ids).select(_COLUMNS).to_arrow(), self._dim)
-        return rows.best_windows(query, range(len(rows.clip_ids)))
+        return rows.best_windows(query, np.arange(len(rows.clip_ids)))
