@@ -43,7 +43,7 @@ def engine_idle(rng: Rng) -> Sound:
     puff = band(noise(rng, seconds, 2.0), 120.0, 2500.0) * resonate(pulses, [(20.0, 0.012, 1.0)])
     valves = resonate(np.roll(pulses, 700), [(1900.0, 0.002, 1.0), (3200.0, 0.0015, 0.7)])
     out = exhaust / np.std(exhaust) + 0.35 * puff / np.std(puff) + 0.12 * valves / np.std(valves)
-    return fade(out, 0.1, 0.3)
+    return fade(band(out, 25.0, None), 0.1, 0.3)
 
 
 def siren(rng: Rng) -> Sound:

@@ -40,7 +40,7 @@ def rain_on_roof(rng: Rng) -> Sound:
         drops = resonate(grains(rng, seconds, 420.0, 0.7), body)
         low = band(noise(rng, seconds, 4.0), 80.0, 400.0)
         sides.append(0.35 * hiss + 1.1 * drops / np.std(drops) + 0.3 * low)
-    return wide(*sides)
+    return fade(wide(*sides), 0.1, 0.3)
 
 
 def rain_on_leaves(rng: Rng) -> Sound:
@@ -52,7 +52,7 @@ def rain_on_leaves(rng: Rng) -> Sound:
         big = resonate(grains(rng, seconds, 14.0, 0.6), [(900.0, 0.004, 1.0), (1700.0, 0.003, 0.7)])
         hiss = band(noise(rng, seconds, 1.0), 3000.0, 14_000.0)
         sides.append(taps / np.std(taps) + 0.8 * big / np.std(big) + 0.14 * hiss)
-    return wide(*sides)
+    return fade(wide(*sides), 0.1, 0.3)
 
 
 def wind_howling(rng: Rng) -> Sound:
@@ -131,7 +131,7 @@ def stream(rng: Rng) -> Sound:
         bubbles = bubbling(rng, 4.5, 130.0, 350.0, 3200.0)
         wash = band(noise(rng, 4.5, 2.5), 300.0, 7000.0) * (1 + 0.15 * wander(rng, 4.5, 3.0))
         sides.append(bubbles / np.std(bubbles) + 0.35 * wash / np.std(wash))
-    return wide(*sides)
+    return fade(wide(*sides), 0.1, 0.3)
 
 
 def underwater_bubbles(rng: Rng) -> Sound:

@@ -34,8 +34,8 @@ _GENERIC = _set_of(
     games home lib library libraries local main master media misc mnt mono mp3 music new ogg old opt
     other output pack package pack1 packs private public raw recording recordings res resource
     resources sample samples sfx share shared snd sound soundeffects soundfx sounds soundset src
-    stereo system temp tmp track tracks untitled user users usr various version versions volumes wav
-    wave waves wavs
+    stereo system take takes temp tmp track tracks untitled user users usr various version versions
+    volumes wav wave waves wavs
     """
 )
 """Folder words that say nothing about a sound."""
