@@ -121,8 +121,8 @@ WHERE = [
     ("depth!=16", {4}), ("depth>8", {1, 2, 3}), ("rating>=3", {2}), ("favourite=yes", {3}),
     ("favourite!=yes", {1, 2, 4}), ("favourite=no", {1, 2, 4}), ("category=doors", {1}),
     ("category!=DOORS", {2, 3, 4}), ("category=", {3, 4}), ("subcategory=creak", {1}),
-    ("catid=doorcreak", {1}),
-    ("collection=best of", {2, 4}), ("format=mp3", {4}), ("badge=truncated", {4}), ("date<2000-01-01", {4}), ("date=1970-01-02", {4}),
+    ("catid=doorcreak", {1}), ("collection=best of", {2, 4}), ("format=mp3", {4}), ("badge=truncated", {4}),
+    ("date<2000-01-01", {4}), ("date=1970-01-02", {4}),
     ("date>=2000-01-01", {1, 2, 3}), ("folder=inner", {2, 3}), ("folder=inner/most", {3}),
     ("folder!=inner", {1, 4}), ("folder=inne", set()),
 ]  # fmt: skip

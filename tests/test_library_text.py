@@ -83,8 +83,8 @@ def test_meaning_takes_in_tags_as_far_as_they_add_words() -> None:
 
 @pytest.mark.parametrize(
     "value",
-    ["http://www.example.org", "Processed by SoX", "© 2004 somebody", "me@example.org", "CC-BY-SA v3.00", "01",
-     "", "Pro Tools generated sound file", "Recorded on 5/4/2014 in Edison."],
+    ["http://www.example.org", "Processed by SoX", "© 2004 somebody", "me@example.org", "CC-BY-SA v3.00",
+     "01", "", "Pro Tools generated sound file", "Recorded on 5/4/2014 in Edison."],
 )  # fmt: skip
 def test_tags_that_do_not_speak_of_the_sound_are_left_out(value: str) -> None:
     assert telling_words(value) == []
