@@ -60,6 +60,8 @@ class Derived:
         self._indexes = indexes
         self._models = models
         self.notices: list[str] = []
+        self.damaged = False
+        """Whether an index was thrown away, so that clips are pending that were not before."""
 
     # --- words
 
@@ -237,6 +239,7 @@ class Derived:
             else:
                 index.drop()
             self._catalog.unmark(name)
+            self.damaged = True
             self.notices.append(f"The {name} index was damaged and is made anew.")
             step()
 

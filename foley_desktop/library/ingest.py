@@ -188,7 +188,14 @@ class _Run:
     # --- derived indexes
 
     def derive(self, *, audio: bool) -> Generator[Progress, None, None]:
-        """Words, their meaning, and sound. A model that fails costs its own index only."""
+        """Words, their meaning, and sound; once more if an index had to be thrown away."""
+        yield from self._derive_once(audio)
+        if self._derived.damaged:
+            self._derived.damaged = False
+            yield from self._derive_once(audio)
+
+    def _derive_once(self, audio: bool) -> Generator[Progress, None, None]:
+        """All indexes in turn. A model that fails costs its own index only."""
         yield from self._derived.keyword()
         steps = [self._derived.semantic(), self._derived.sound(embed=audio)]
         for step in steps:
