@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from foley_desktop.index.query import ParsedQuery, Word
+from foley_desktop.index.synonyms import spellings, synonyms
 from foley_desktop.index.words import FUNCTION_WORDS, SHORTEST_ENDING, is_compound, joinable, stems
 
 if TYPE_CHECKING:
@@ -44,12 +45,15 @@ OPERATOR_FIELDS = {
 
 
 def variants(word: str) -> tuple[str, ...]:
-    """``word`` in singular and plural, by rule of thumb: what an exclusion or a field has to cover."""
-    found = [word, word + "s", word + "es"]
-    if word.endswith("es") and len(word) > 4:
-        found.append(word[:-2])
-    if word.endswith("s") and len(word) > 3:
-        found.append(word[:-1])
+    """``word`` in singular and plural, by rule of thumb, and in its other spellings: what an exclusion or a
+    field has to cover."""
+    found = []
+    for spelling in (word, *spellings(word)):
+        found += [spelling, spelling + "s", spelling + "es"]
+        if spelling.endswith("es") and len(spelling) > 4:
+            found.append(spelling[:-2])
+        if spelling.endswith("s") and len(spelling) > 3:
+            found.append(spelling[:-1])
     return tuple(dict.fromkeys(found))
 
 
@@ -171,6 +175,8 @@ class QueryBuilder:
         forms = [self.term("text", part), self.term("stem", stem), self.term("joined", stem)]
         together = [left + right for left, right in neighbours(parsed) if part in (left, right)]
         forms += [self.term("text", other) for other in self._compounds(part) + together]
+        others = [other.word for other in synonyms(part)]
+        forms += [self.term(field, other) for field, other in _placed(others)]
         return self.constant(self.any_of(forms), 0.0)
 
     def _terms(self, parsed: ParsedQuery) -> list[tuple[str, str, float]]:
@@ -196,6 +202,27 @@ class QueryBuilder:
             for form, stem in _with_stems(forms)
         ]
         return (K1 + 1) * sum(idfs)
+
+    def _stand_ins(self, parsed: ParsedQuery) -> list[tantivy.Query]:
+        """For each plain word the best that a document has of what stands for it, never worth more than
+        the word: a rare synonym counts as if it were as common as the word itself."""
+        found = []
+        words = {left + right: 1.0 for left, right in neighbours(parsed)}
+        for word, weight in self.weights(parsed):
+            words |= {form: weight for form in word.parts if not word.required}
+        for form, weight in words.items():
+            own = dict(zip(("text", "stem", "joined"), (form, *stems([form]) * 2), strict=True))
+            others = []
+            for other in synonyms(form):
+                terms = []
+                for field, term in _placed([other.word]):
+                    ratio = min(1.0, self.word_idf(field, own[field]) / self.word_idf(field, term))
+                    worth = weight * other.weight * ratio * (1.0 if field == "text" else STEM_WEIGHT)
+                    terms.append(self.boost(self.term(field, term), worth))
+                others.append(self.any_of(terms))
+            if others:
+                found.append(self._t.Query.disjunction_max_query(others))
+        return found
 
     def _adjacent(self, parsed: ParsedQuery) -> list[tuple[tuple[str, str], float]]:
         """Pairs of parts that were written as one, and what their standing together is worth.
@@ -265,6 +292,7 @@ class QueryBuilder:
         words, worth = self._all_words(parsed)
         if words:
             ranked.append(self.constant(self.all_of([self.mentions(word, parsed) for word in words]), worth))
+        ranked += self._stand_ins(parsed)
         if prefix_last and parsed.prefix:
             ranked += self._completed(parsed.prefix)
         clauses.append(self.any_of(ranked) if ranked else self.everything())
@@ -278,6 +306,15 @@ class QueryBuilder:
 def _with_stems(forms: Iterable[str]) -> list[tuple[str, str]]:
     forms = list(forms)
     return list(zip(forms, stems(forms), strict=True))
+
+
+def _placed(words: Sequence[str]) -> list[tuple[str, str]]:
+    """``(field, term)`` under which each word stands: as it is, as its stem, and written apart."""
+    stemmed = stems(words)
+    pairs = [
+        (("text", word), ("stem", stem), ("joined", stem)) for word, stem in zip(words, stemmed, strict=True)
+    ]
+    return [place for places in pairs for place in places]
 
 
 def is_cjk(word: Word) -> bool:

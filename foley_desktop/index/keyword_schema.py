@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from foley_desktop.index.keyword_query import SINGLE_FIELDS, forms_of, neighbours
 from foley_desktop.index.protocols import Document
 from foley_desktop.index.query import ParsedQuery
+from foley_desktop.index.synonyms import synonyms
 from foley_desktop.index.words import analyse, backwards, is_compound, joined, stems
 
 if TYPE_CHECKING:
@@ -117,6 +118,8 @@ def read_source(stored: tantivy.Document) -> Source:
 def explain_match(parsed: ParsedQuery, source: Source, *, prefix: str | None = None) -> dict[str, list[str]]:
     """Which words of a query stand in which fields, by the word as it was asked for.
 
+    Where a field has a plain word only by what stands for it, the field is given under that synonym.
+
     Args:
         prefix: The last word, if it may be unfinished: what it begins counts for it.
     """
@@ -135,4 +138,13 @@ def explain_match(parsed: ParsedQuery, source: Source, *, prefix: str | None = N
                     or (form == prefix and any(other.startswith(form) for other in words))
                 ):
                     found.setdefault(form, []).append(name)
-    return found
+                elif form in word.parts and not word.required:
+                    for other in _stand_ins(form, stemmed):
+                        found.setdefault(other, []).append(name)
+    return {word: list(dict.fromkeys(fields)) for word, fields in found.items()}
+
+
+def _stand_ins(form: str, stemmed: set[str]) -> list[str]:
+    """The synonyms of a word that are among these stems."""
+    others = [other.word for other in synonyms(form)]
+    return [other for other, stem in zip(others, stems(others), strict=True) if stem in stemmed]

@@ -14,6 +14,7 @@ from foley_desktop.index.embedders.host import Models
 from foley_desktop.index.protocols import TextEmbedder, Where
 from foley_desktop.index.query import ParsedQuery
 from foley_desktop.index.search import AUDIO, KEYWORD, SEMANTIC
+from foley_desktop.index.synonyms import spelt_out
 from foley_desktop.library.indexes import Indexes
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ class QueryText:
     def vector(self) -> np.ndarray:
         """Shape ``(dim,)``; computed once."""
         if self._vector is None:
-            self._vector = self._embedder.embed_text(self._plain)[0]
+            self._vector = self._embedder.embed_text(spelt_out(self._plain))[0]
         return self._vector
 
 
