@@ -36,8 +36,26 @@ _FADED_PEAK_RATIO = 1e-3
 _CHUNK_FRAMES = 2048
 
 
+class WindowRule(NamedTuple):
+    """How clips are cut for a model: a short clip is one window, a long one consecutive windows.
+
+    ``samplerate`` is in Hz; ``whole_s`` is the longest clip that stays whole, ``window_s`` the length
+    of a window, ``tail_s`` the shortest rest that gets a last window, one that ends with the clip; a
+    shorter rest is left out. A window whose peak is under ``silence_peak`` holds no sound.
+    """
+
+    samplerate: int = SAMPLERATE
+    whole_s: float = WHOLE_CLIP_S
+    window_s: float = WINDOW_S
+    tail_s: float = MIN_TAIL_S
+    silence_peak: float = SILENCE_PEAK
+
+
+PLAIN_RULE = WindowRule()
+
+
 class Cut(NamedTuple):
-    """A window of a clip: seconds, and float32 mono samples at 44.1 kHz, shape ``(n,)``."""
+    """A window of a clip: seconds, and float32 mono samples at the rule's rate, shape ``(n,)``."""
 
     start_s: float
     end_s: float
@@ -123,29 +141,30 @@ def slices(wav: np.ndarray, block: int = 1 << 20) -> Iterator[np.ndarray]:
         yield wav[first : first + block]
 
 
-def resampled(blocks: Iterable[np.ndarray], sr: int) -> Iterator[np.ndarray]:
-    """Mono blocks at ``sr`` Hz as mono blocks at 44.1 kHz."""
-    if sr == SAMPLERATE:
+def resampled(blocks: Iterable[np.ndarray], sr: int, rate: int = SAMPLERATE) -> Iterator[np.ndarray]:
+    """Mono blocks at ``sr`` Hz as mono blocks at ``rate`` Hz."""
+    if sr == rate:
         for block in blocks:
             yield to_mono(block)
         return
     import soxr
 
-    stream = soxr.ResampleStream(sr, SAMPLERATE, 1, dtype="float32")
+    stream = soxr.ResampleStream(sr, rate, 1, dtype="float32")
     for block in blocks:
         yield stream.resample_chunk(to_mono(block))
     yield stream.resample_chunk(np.zeros(0, dtype=np.float32), last=True)
 
 
-def cut_windows(blocks: Iterable[np.ndarray], sr: int) -> Iterator[Cut]:
+def cut_windows(blocks: Iterable[np.ndarray], sr: int, rule: WindowRule = PLAIN_RULE) -> Iterator[Cut]:
     """Streams a clip and yields its windows that hold sound.
 
-    A clip of up to 15 s is one window, a longer one consecutive windows of 10 s; a tail of at least
-    1 s gets a last window that ends with the clip. Silent windows are left out.
+    By default a clip of up to 15 s is one window, a longer one consecutive windows of 10 s; a tail of
+    at least 1 s gets a last window that ends with the clip. Silent windows are left out.
 
     Args:
         blocks: Float32 arrays ``(n,)`` or ``(n, channels)`` of any length, in order.
         sr: Their sample rate in Hz.
+        rule: How to cut.
 
     Raises:
         SilentAudioError: when no window holds sound, or a sample is not a number.
@@ -153,16 +172,17 @@ def cut_windows(blocks: Iterable[np.ndarray], sr: int) -> Iterator[Cut]:
     if not sr > 0:
         raise SilentAudioError("The clip has no sample rate.")
     found = False
-    for cut in _windows(resampled(blocks, sr)):
-        if float(np.max(np.abs(cut.samples), initial=0.0)) >= SILENCE_PEAK:
+    for cut in _windows(resampled(blocks, sr, rule.samplerate), rule):
+        if float(np.max(np.abs(cut.samples), initial=0.0)) >= rule.silence_peak:
             found = True
             yield cut
     if not found:
         raise SilentAudioError("The clip is silent, so there is no sound to compare.")
 
 
-def _windows(blocks: Iterable[np.ndarray]) -> Iterator[Cut]:
-    whole, size = round(WHOLE_CLIP_S * SAMPLERATE), round(WINDOW_S * SAMPLERATE)
+def _windows(blocks: Iterable[np.ndarray], rule: WindowRule) -> Iterator[Cut]:
+    rate = rule.samplerate
+    whole, size = round(rule.whole_s * rate), round(rule.window_s * rate)
     pending = np.zeros(0, dtype=np.float32)
     before = np.zeros(0, dtype=np.float32)
     start = 0
@@ -171,18 +191,18 @@ def _windows(blocks: Iterable[np.ndarray]) -> Iterator[Cut]:
         # Once the clip has proved long, every full window can go.
         while pending.size > whole or (start and pending.size >= size):
             before, pending = pending[:size].copy(), pending[size:]
-            yield _cut(start, before)
+            yield _cut(start, before, rate)
             start += size
     if start == 0:
-        yield _cut(0, pending)
+        yield _cut(0, pending, rate)
         return
-    if pending.size >= MIN_TAIL_S * SAMPLERATE:
+    if pending.size >= rule.tail_s * rate:
         joined = np.concatenate([before, pending])
-        yield _cut(start + pending.size - size, joined[-size:])
+        yield _cut(start + pending.size - size, joined[-size:], rate)
 
 
-def _cut(start: int, samples: np.ndarray) -> Cut:
-    return Cut(start / SAMPLERATE, (start + samples.size) / SAMPLERATE, samples)
+def _cut(start: int, samples: np.ndarray, rate: int) -> Cut:
+    return Cut(start / rate, (start + samples.size) / rate, samples)
 
 
 def audible(peaks: list[float]) -> list[bool]:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from foley_desktop.index.embedders.frontend import audible, cut_windows, slices
+from foley_desktop.index.embedders.frontend import PLAIN_RULE, WindowRule, audible, cut_windows, slices
 from foley_desktop.index.protocols import Window
 
 Vectors = dict[str, np.ndarray]
@@ -24,12 +24,16 @@ _AHEAD = 3
 
 
 class Description(NamedTuple):
-    """The spaces of an embedder. ``likeness_*`` is None without a sound-only space of its own."""
+    """The spaces of an embedder. ``likeness_*`` is None without a sound-only space of its own.
+
+    ``rule`` says how it wants clips cut.
+    """
 
     model_id: str
     dim: int
     likeness_model_id: str | None = None
     likeness_dim: int | None = None
+    rule: WindowRule = PLAIN_RULE
 
     def dims(self) -> dict[str, int]:
         """Length of the vectors by space."""
@@ -49,7 +53,7 @@ def unit(vector: np.ndarray) -> np.ndarray:
 class WindowedEmbedder:
     """The part of an embedder that does not depend on the model.
 
-    Windows: a clip of up to 15 s is one window, a longer one is cut into windows of 10 s. Every
+    Clips are cut by the ``rule`` of its description; sound at its rate needs no resampling. Every
     method that takes sound raises :class:`foley_desktop.errors.SilentAudioError` for silence, for
     empty input and for samples that are not numbers.
     """
@@ -58,6 +62,7 @@ class WindowedEmbedder:
         self.description = description
         self.model_id = description.model_id
         self.dim = description.dim
+        self.rule = description.rule
 
     @property
     def likeness(self) -> Likeness:
@@ -69,7 +74,7 @@ class WindowedEmbedder:
         raise NotImplementedError
 
     def submit(self, samples: np.ndarray) -> Callable[[], Vectors]:
-        """Starts on one window, float32 mono at 44.1 kHz; the call of what comes back waits for it."""
+        """Starts on one window, float32 mono at the rule's rate; the call of what comes back waits for it."""
         raise NotImplementedError
 
     def embed_stream(self, blocks: Iterable[np.ndarray], sr: int) -> dict[str, list[Window]]:
@@ -78,21 +83,36 @@ class WindowedEmbedder:
         Memory does not grow with the clip. ``blocks`` are float32 ``(n,)`` or ``(n, channels)`` of
         any length, at ``sr`` Hz.
         """
+        return self.begin_stream(blocks, sr)()
+
+    def begin_stream(self, blocks: Iterable[np.ndarray], sr: int) -> Callable[[], dict[str, list[Window]]]:
+        """Takes all of a clip in, as :meth:`embed_stream` does, and leaves its last windows running.
+
+        Calling what comes back waits for them, so that the next clip can be read meanwhile.
+        """
         running: deque[tuple[float, float, float, Callable[[], Vectors]]] = deque()
         done: list[tuple[float, float, float, Vectors]] = []
-        for cut in cut_windows(blocks, sr):
-            peak = float(np.max(np.abs(cut.samples)))
-            running.append((cut.start_s, cut.end_s, peak, self.submit(cut.samples)))
-            if len(running) >= _AHEAD:
+
+        def settle(left: int) -> None:
+            while len(running) > left:
                 start, end, peak, wait = running.popleft()
                 done.append((start, end, peak, wait()))
-        done += [(start, end, peak, wait()) for start, end, peak, wait in running]
-        keep = audible([peak for _, _, peak, _ in done])
-        kept = [entry for entry, good in zip(done, keep, strict=True) if good]
-        return {
-            space: [Window(start, end, vectors[space]) for start, end, _, vectors in kept]
-            for space in self.description.dims()
-        }
+
+        for cut in cut_windows(blocks, sr, self.rule):
+            peak = float(np.max(np.abs(cut.samples)))
+            running.append((cut.start_s, cut.end_s, peak, self.submit(cut.samples)))
+            settle(_AHEAD - 1)
+
+        def windows() -> dict[str, list[Window]]:
+            settle(0)
+            keep = audible([peak for _, _, peak, _ in done])
+            kept = [entry for entry, good in zip(done, keep, strict=True) if good]
+            return {
+                space: [Window(start, end, vectors[space]) for start, end, _, vectors in kept]
+                for space in self.description.dims()
+            }
+
+        return windows
 
     def embed_spaces(self, wav: np.ndarray, sr: int) -> dict[str, list[Window]]:
         """The windows of a clip by space, the network run once for all of them."""
@@ -116,6 +136,7 @@ class Likeness:
         described = owner.description
         self.model_id = described.likeness_model_id or described.model_id
         self.dim = described.likeness_dim or described.dim
+        self.rule = described.rule
 
     def embed_windows(self, wav: np.ndarray, sr: int) -> list[Window]:
         """The windows of a clip in this space."""
