@@ -6,7 +6,7 @@ import time
 import unicodedata
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from foley_desktop.index.query import FIELDS, LONGEST_QUERY, MOST_PARTS, ParsedQuery, parse_query
@@ -217,6 +217,44 @@ def test_the_word_still_being_typed(text: str, prefix: str | None) -> None:
     assert parse_query(text).prefix == prefix
 
 
+@pytest.mark.parametrize(
+    ("text", "steps", "plain"),
+    [
+        ("thunder then rain", ("thunder", "rain"), "thunder rain"),
+        ("Door creak THEN door slam", ("Door creak", "door slam"), "Door creak door slam"),
+        ("a then b then c", ("a", "b", "c"), "a b c"),
+        ('"heavy door" then "light rain"', ("heavy door", "light rain"), "heavy door light rain"),
+        ("thunder then rain -wind", ("thunder", "rain"), "thunder rain"),
+        ("thunder -wind then rain", ("thunder", "rain"), "thunder rain"),
+        ("rain OR hail then wind", ("rain hail", "wind"), "rain hail wind"),
+        ("name:thunder then rain", ("thunder", "rain"), "thunder rain"),
+        ("a then then b", ("a", "then b"), "a then b"),
+        ("then rain", (), "then rain"),
+        ("thunder then", (), "thunder then"),
+        ("thunder then -rain", (), "thunder then"),
+        ("thunder then NOT rain", (), "thunder then"),
+        ("-thunder then rain", (), "then rain"),
+        ('"thunder then rain"', (), "thunder then rain"),
+        ('thunder "then" rain', (), "thunder then rain"),
+        ("thunder name:then rain", (), "thunder then rain"),
+        ("thunder -then rain", (), "thunder rain"),
+        ("thunder, then... rain", (), "thunder, then... rain"),
+        ("now-and-then rain", (), "now-and-then rain"),
+    ],
+)
+def test_one_after_the_other(text: str, steps: tuple[str, ...], plain: str) -> None:
+    parsed = parse_query(text)
+    assert parsed.steps == steps
+    assert parsed.plain == plain
+
+
+def test_steps_leave_words_and_alternatives_as_they_are() -> None:
+    parsed = parse_query("rain OR hail then wind OR storm")
+    assert [[word.text for word in group] for group in parsed.groups] == [["rain", "hail"], ["wind", "storm"]]
+    assert "then" not in parsed.terms
+    assert parse_query("rain OR then wind").steps == ("rain", "wind")
+
+
 def test_codes_keep_their_parts_together() -> None:
     (group,) = parse_query("AMBForst_B00M01").groups
     assert group[0].parts == ("amb", "forst", "b", "00", "m", "01")
@@ -239,6 +277,7 @@ operators = st.sampled_from(
     [
         '"',
         "-",
+        " then ",
         "NOT ",
         "OR ",
         "name:",
@@ -271,10 +310,13 @@ def test_every_string_is_a_query(text: str) -> None:
     if parsed.prefix is not None:
         assert parsed.prefix in parsed.words[-1].parts
     assert parsed.blank <= (not parsed.groups and not parsed.excluded)
+    assert len(parsed.steps) != 1 and all(parsed.steps)
+    assert not parsed.steps or " ".join(parsed.steps) == parsed.plain
 
 
 @given(st.lists(st.from_regex(r"[a-z]{3,8}", fullmatch=True), min_size=1, max_size=8))
 def test_plain_words_come_through_as_typed(words: list[str]) -> None:
+    assume("then" not in words)
     text = " ".join(words)
     parsed = parse_query(text)
     assert parsed.plain == text

@@ -2,11 +2,12 @@
 
 No search engine's query language ever sees raw text: brackets, quotes and colons that a person pastes
 are not syntax, and every string is a query. The operators are ``"a phrase"``, ``-word``, ``NOT word``,
-``word OR word`` and ``field:word`` for the fields in :data:`FIELDS`.
+``word OR word``, ``word then word`` and ``field:word`` for the fields in :data:`FIELDS`.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
 from dataclasses import dataclass
 
@@ -53,6 +54,8 @@ class ParsedQuery:
     ``prefix`` is the word the user may still be typing, or None. ``blank`` says that nothing was typed at
     all, which asks for everything; a text of mere punctuation is not blank and asks for nothing.
     ``plain`` is the text for an embedder: the wanted words as typed, without operators and exclusions.
+    ``steps`` are the parts of ``plain`` that are to be heard one after the other (``thunder then rain``),
+    two or more, or none.
     """
 
     groups: tuple[tuple[Word, ...], ...] = ()
@@ -60,6 +63,7 @@ class ParsedQuery:
     prefix: str | None = None
     plain: str = ""
     blank: bool = False
+    steps: tuple[str, ...] = ()
 
     @property
     def words(self) -> tuple[Word, ...]:
@@ -98,9 +102,16 @@ class _Chunk:
     wholes: tuple[str, ...] = ()
 
     @property
+    def is_bare(self) -> bool:
+        return not (self.quoted or self.excluded or self.field)
+
+    @property
     def is_operator(self) -> bool:
-        bare = not (self.quoted or self.excluded or self.field)
-        return bare and self.text in ("OR", "NOT")
+        return self.is_bare and self.text in ("OR", "NOT")
+
+    @property
+    def is_wanted(self) -> bool:
+        return not (self.excluded or self.is_operator)
 
     @property
     def word(self) -> Word:
@@ -115,7 +126,7 @@ def parse_query(text: str) -> ParsedQuery:
         return ParsedQuery(blank=True)
     groups: list[tuple[Word, ...]] = []
     excluded: list[Word] = []
-    plain: list[str] = []
+    steps: list[list[str]] = [[]]
     chunks = _chunks(text)
     either = False
     for i, chunk in enumerate(chunks):
@@ -124,15 +135,25 @@ def parse_query(text: str) -> ParsedQuery:
             chunks[i + 1].excluded = True
         elif operator == "OR" and groups:
             either = True
+        elif steps[-1] and _is_then(chunks, i):
+            steps.append([])
+            either = False
         elif chunk.excluded:
             excluded.append(chunk.word)
             either = False
         else:
-            plain.append(chunk.text)
+            steps[-1].append(chunk.text)
             alternatives = groups.pop() if either else ()
             groups.append((*alternatives, chunk.word))
             either = False
-    return ParsedQuery(tuple(groups), tuple(excluded), _prefix(chunks), " ".join(plain))
+    spoken = tuple(" ".join(step) for step in steps)
+    return ParsedQuery(
+        groups=tuple(groups),
+        excluded=tuple(excluded),
+        prefix=_prefix(chunks),
+        plain=" ".join(spoken),
+        steps=spoken if len(spoken) > 1 else (),
+    )
 
 
 def _clean(text: str) -> str:
@@ -198,6 +219,14 @@ def _operator(chunks: list[_Chunk], i: int) -> str:
     if chunks[i].text == "NOT" and chunks[i + 1].is_operator:
         return ""
     return chunks[i].text
+
+
+def _is_then(chunks: list[_Chunk], i: int) -> bool:
+    """Whether chunk ``i`` is the word *then* by itself, with a wanted word somewhere behind it."""
+    if not chunks[i].is_bare or chunks[i].text.casefold() != "then":
+        return False
+    pairs = itertools.pairwise(chunks[i:])
+    return any(c.is_wanted and not (before.is_operator and before.text == "NOT") for before, c in pairs)
 
 
 def _prefix(chunks: list[_Chunk]) -> str | None:

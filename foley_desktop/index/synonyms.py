@@ -43,7 +43,7 @@ def synonyms(word: str) -> tuple[Synonym, ...]:
 
 
 def spellings(word: str) -> tuple[str, ...]:
-    """Other spellings and irregular forms of a folded word, which are the same word: ``colour`` is ``color``."""
+    """Other spellings and irregular forms of a folded word: ``colour`` is ``color``."""
     return tuple(other.word for other in synonyms(word) if other.kind == SAME)
 
 
@@ -94,7 +94,7 @@ def _table() -> Mapping[str, tuple[Synonym, ...]]:
             known[synonym.word] = synonym
 
     for kind, words in _entries():
-        # An abbreviation stands for each reading and each reading for it, but the readings not for one another.
+        # An abbreviation stands for each reading and each reading for it, the readings not for one another.
         pairs = [(words[0], other) for other in words[1:]] if kind == SHORT else _pairs(words)
         for left, right in pairs:
             add(left, right, kind)
