@@ -79,7 +79,7 @@ def test_in_process_models_look_like_a_host() -> None:
     described = models.describe("hash")
     embedder = models.embedder("hash")
     assert (embedder.model_id, embedder.dim) == described[:2]
-    assert (embedder.likeness.model_id, embedder.likeness.dim) == described[2:]
+    assert (embedder.likeness.model_id, embedder.likeness.dim) == described[2:4]
     assert models.text_embedder().model_id == models.describe("hash-text").model_id
     models.close()
     assert models.state == "off"
