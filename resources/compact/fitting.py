@@ -31,7 +31,7 @@ CLASSES = (78, 79, 69)
 
 @dataclass
 class Clips:
-    """Training clips: embeddings ``[(t, 512)]``, head layers ``[(t, n)]``, caption vectors ``(n, 384)``, weights."""
+    """Training clips: embeddings ``[(t, 512)]``, head layers ``[(t, n)]``, captions ``(n, 384)``, weights."""
 
     blocks: list[np.ndarray]
     heads: list[np.ndarray]

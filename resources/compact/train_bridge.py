@@ -158,7 +158,7 @@ class Trainer:
         )
 
     def trainable(self, allowed: np.ndarray) -> np.ndarray:
-        """Of the allowed clips those that have a caption, are not held out and are no copy of one that is not."""
+        """The allowed clips that have a caption, are not held out, and are no copy of one that is."""
         held = np.isin(self.packages, sorted(HELD_OUT)) | ~allowed
         described = np.array([bool(words) for words in self.words])
         return ~held & described & ~np.isin(self.copies, self.copies[held])
