@@ -153,9 +153,8 @@ def meaning_text(clip: Clip, tags: Sequence[Tag] = ()) -> str:
     """
     stem = os.path.splitext(clip.name)[0]
     name = clean_name(stem)
-    root = clip.path[: -len(clip.rel_path)].rstrip(os.sep) if clip.rel_path else ""
     says_nothing = all(_TAKE.fullmatch(word) or word in _NOISE for word in name.split())
-    folders = nearest_folders(clip.rel_path, root, any_words=says_nothing)
+    folders = nearest_folders(clip.rel_path, _root(clip), any_words=says_nothing)
     parts = [_unsaid(f"{folders} {name}")]
     said = {_singular(word) for word in parts[0].split()}
     own = " ".join(tag.value for tag in tags if tag.source == "user")
@@ -186,25 +185,26 @@ def telling_words(value: str) -> list[str]:
 
 
 def keyword_document(clip: Clip, tags: Sequence[Tag] = ()) -> Document:
-    """The words of a clip by field, as the keyword index takes them."""
+    """The words of a clip by field, as the keyword index takes them; ``tags`` holds the user's own."""
     stem, extension = os.path.splitext(clip.name)
-    folders = clip.rel_path.rpartition("/")[0]
-    own = [tag.value for tag in tags if tag.source == "user"]
-    other = [
-        tag.value for tag in tags if tag.source != "user" and tag.field in ("keywords", "comment", "album")
-    ]
     return Document(
         clip_id=clip.id,
-        name=_text(stem),
-        folder=_text(folders),
+        name=as_text(stem),
+        folder=as_text(f"{_root_words(clip)} {clip.rel_path.rpartition('/')[0]}".strip()),
         title=clip.title,
         description=clip.description,
-        keywords=" ".join([clip.keywords, *other]).strip(),
+        keywords=clip.keywords,
         category=f"{clip.category} {clip.subcategory} {clip.catid}".strip(),
-        tags=" ".join(own),
-        ext=extension[1:].lower(),
+        tags=" ".join(tag.value for tag in tags if tag.source == "user"),
+        ext=as_text(extension[1:].lower()),
     )
 
 
-def _text(value: str) -> str:
-    return as_text(value)
+def _root(clip: Clip) -> str:
+    return clip.path[: -len(clip.rel_path)].rstrip(os.sep) if clip.rel_path else ""
+
+
+def _root_words(clip: Clip) -> str:
+    """The name of the root as far as it is no word that any folder of sounds may be called by."""
+    words = split_words(os.path.basename(_root(clip)))
+    return " ".join(word for word in words if word.lower() not in _GENERIC)
