@@ -7,6 +7,7 @@ to that root; a folder around roots takes them in, and their clips keep their id
 from __future__ import annotations
 
 import os
+import sqlite3
 import time
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -180,7 +181,7 @@ def _relative(folder: bytes, tops: Sequence[bytes]) -> bytes | None:
     return None
 
 
-def _root(row: dict) -> Root:  # type: ignore[type-arg]
+def _root(row: sqlite3.Row) -> Root:
     path = decode_path(row["path"])
     return Root(
         id=row["id"],

@@ -169,8 +169,8 @@ def _sort_found(
     """Sorts what was found into unchanged, returned and tasks."""
     rejections = catalog.known_rejections(plan.scope.root.id, plan.scope.prefix)
     former: dict[bytes, list[KnownFile]] = {}
-    for clip in missing:
-        former.setdefault(clip.rel_path, []).append(clip)
+    for lost in missing:
+        former.setdefault(lost.rel_path, []).append(lost)
     touched: list[tuple[str, FileState]] = []
     for file in found:
         clip = present.get(file.rel_path)
@@ -190,7 +190,7 @@ def _sort_found(
             plan.tasks.append(Task(file.rel_path, file.state, clip.id))
         else:
             once = tuple(former.get(file.rel_path, ()))
-            same = [clip for clip in once if clip.state.same_content(file.state)]
+            same = [known for known in once if known.state.same_content(file.state)]
             if same and refused is None:
                 plan.settled += 1
                 plan.returned += 1

@@ -110,7 +110,7 @@ class Derived:
             for part in _parts(pending, _TEXTS_A_CALL):
                 clips = self._catalog.clips(part)
                 texts = [meaning_text(clip, self._catalog.tags(clip.id)) for clip in clips.values()]
-                rows = embedder.embed_text(texts) if texts else []
+                rows = list(embedder.embed_text(texts)) if texts else []
                 for clip, row in zip(clips.values(), rows, strict=True):
                     batch.add(clip.id, [Window(0.0, clip.duration_s or 0.0, row)])
                 yield meter.step(len(part))

@@ -37,10 +37,10 @@ class Identities:
                 if not task.to_read or task.clip_id is not None or task.former:
                     continue
                 # A folder's move leaves its files' inodes and all their times: the very same file.
-                clip = by_inode.pop(tuple(task.state), None)
-                if clip is not None:
-                    task.moved = clip
-                    self._claimed.add(clip.id)
+                same = by_inode.pop(tuple(task.state), None)
+                if same is not None:
+                    task.moved = same
+                    self._claimed.add(same.id)
 
     def claim(self, plan: Plan, task: Task, reading: Reading) -> str | None:
         """The id of the clip that a file at a new path is, or None for a new one.

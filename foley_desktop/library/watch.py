@@ -95,7 +95,7 @@ class Watcher:
         observer.start()
         for root in roots:
             try:
-                observer.schedule(handler, root, recursive=True)
+                observer.schedule(handler, root, recursive=True)  # type: ignore[arg-type]
             except OSError as error:
                 # The limit of watches, or a file system without them.
                 log.warning("%r cannot be watched: %s", root, error)
