@@ -87,3 +87,33 @@ class GoldenSetError(FoleyError):
 
 class FilterError(FoleyError):
     """A ``--where`` expression that is not understood."""
+
+
+class TagWriteError(FoleyError):
+    """Tags could not be written into a file, which is as it was before.
+
+    ``reason`` is one code of a closed list: ``locked``, ``read_only``, ``in_use``, ``no_space``,
+    ``unsupported``, ``damaged``, ``changed``, ``vanished``, ``failed``.
+    """
+
+    def __init__(
+        self, reason: str, sentence: str, *, hint: str = "", cause: BaseException | None = None
+    ) -> None:
+        super().__init__(sentence, hint=hint, cause=cause)
+        self.reason = reason
+
+
+class LockedError(FoleyError):
+    """The folder is locked: its owner has not allowed changes to the files in it."""
+
+
+class RenameError(FoleyError):
+    """Files could not be renamed, or a rename could not be taken back."""
+
+
+class ImportListError(FoleyError):
+    """A list of another librarian that cannot be read or does not fit."""
+
+
+class DeliveryError(FoleyError):
+    """Copies could not be delivered; what was begun has been taken away again."""

@@ -9,10 +9,11 @@ import io
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
+from foley_desktop.audio.tagfields import PLACES
 from foley_desktop.audio.tagtext import clean, repair_latin
 from foley_desktop.models import Tag
 
-_ID3_FIELDS = {
+ID3_FIELDS = {
     "TIT1": "grouping",
     "TIT2": "title",
     "TIT3": "subtitle",
@@ -30,7 +31,7 @@ _ID3_FIELDS = {
     "TENC": "encoded by",
     "TSSE": "software",
 }
-_NAMED_FIELDS = {
+NAMED_FIELDS = {
     "title": "title",
     "description": "description",
     "comment": "comment",
@@ -53,6 +54,7 @@ _NAMED_FIELDS = {
     "microphone": "microphone",
     "location": "location",
     "fxname": "title",
+    **{places.vorbis.lower(): field for field, places in PLACES.items()},
 }
 _MP4_FIELDS = {
     "\xa9nam": "title",
@@ -78,7 +80,7 @@ _ASF_FIELDS = {
     "WM/Category": "category",
     "WM/Year": "date",
 }
-_PRIVATE_COMMENTS = ("iTun", "c0", "Songs-DB", "MusicMatch")
+PRIVATE_COMMENTS = ("iTun", "c0", "Songs-DB", "MusicMatch")
 """Descriptions of ID3 comments in which players keep numbers of their own."""
 
 
@@ -100,21 +102,25 @@ def _id3(file: BinaryIO, *, load_v1: bool) -> Iterator[Tag]:
         found = mutagen.id3.ID3(fileobj=file, load_v1=load_v1)
     except Exception:
         return
+    tags: list[Tag] = []
     for frame in list(found.values()):
         try:
-            yield from _frame(frame)
+            tags.extend(_frame(frame))
         except Exception:  # A frame that mutagen read but cannot show.
             continue
+    # A description also stands in the comment, where every player looks; it is no comment of its own.
+    described = {tag.value for tag in tags if tag.field == "description"}
+    yield from (tag for tag in tags if tag.field != "comment" or tag.value not in described)
 
 
 def _frame(frame: Any) -> Iterator[Tag]:
     name = frame.FrameID
     if name == "COMM":
-        field = "" if frame.desc.startswith(_PRIVATE_COMMENTS) else "comment"
+        field = "" if frame.desc.startswith(PRIVATE_COMMENTS) else "comment"
     elif name == "TXXX":
-        field = _NAMED_FIELDS.get(frame.desc.strip().lower(), "")
+        field = NAMED_FIELDS.get(frame.desc.strip().lower(), "")
     else:
-        field = _ID3_FIELDS.get(name, "")
+        field = ID3_FIELDS.get(name, "")
     if not field:
         return
     values = frame.genres if name == "TCON" else frame.text
@@ -168,6 +174,6 @@ def _mapped(load: Any, fields: dict[str, str], source: str, file: BinaryIO) -> I
 def named(pairs: Any, source: str) -> Iterator[Tag]:
     """Tags from free ``(name, text)`` pairs, as Vorbis comments and APEv2 hold them."""
     for name, text in pairs:
-        field = _NAMED_FIELDS.get(name.strip().lower())
+        field = NAMED_FIELDS.get(name.strip().lower())
         if field and (value := clean(text)):
             yield Tag(field, value, source)

@@ -17,7 +17,7 @@ from foley_desktop.audio.riff import Chunk, Container, info_items, walk
 from foley_desktop.audio.tagtext import clean, decode_text
 from foley_desktop.models import Tag
 
-_INFO_FIELDS = {
+INFO_FIELDS = {
     b"INAM": "title",
     b"TITL": "title",
     b"ICMT": "description",
@@ -53,7 +53,7 @@ _BEXT_FIXED_BYTES = 602
 _MAX_TEXT = 1 << 20
 _LIMITS = {b"id3 ": 16 << 20, b"ID3 ": 16 << 20}
 """Bytes of a chunk that are read at most; an ID3 tag has its pictures before its text at times."""
-_IXML_FIELDS = {
+IXML_FIELDS = {
     "bwf_description": "description",
     "description": "description",
     "bwf_originator": "originator",
@@ -102,7 +102,7 @@ _IXML_FIELDS = {
     "contenttype": "content_type",
     "isaudiofile": "",
 }
-_AIFF_FIELDS = {b"NAME": "title", b"AUTH": "artist", b"ANNO": "description", b"(c) ": "copyright"}
+AIFF_FIELDS = {b"NAME": "title", b"AUTH": "artist", b"ANNO": "description", b"(c) ": "copyright"}
 _ELEMENT = re.compile(r"<([A-Za-z_][\w.-]*)(?:\s[^<>]*)?>([^<>]*)</\1\s*>")
 _ENTITIES = (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&apos;", "'"), ("&amp;", "&"))
 
@@ -143,13 +143,13 @@ def _list(payload: bytes, container: Container, chunk: Chunk) -> Iterator[Tag]:
         return
     for name, raw in info_items(payload[4:], ">" if container.big_endian else "<"):
         if value := decode_text(raw):
-            yield Tag(_INFO_FIELDS.get(name.upper(), name.decode("ascii").strip().lower()), value, "INFO")
+            yield Tag(INFO_FIELDS.get(name.upper(), name.decode("ascii").strip().lower()), value, "INFO")
 
 
 def _ixml(payload: bytes, container: Container, chunk: Chunk) -> Iterator[Tag]:
     seen: set[tuple[str, str]] = set()
     for name, text in _elements(payload):
-        field = _IXML_FIELDS.get(name.lower().replace(" ", ""))
+        field = IXML_FIELDS.get(name.lower().replace(" ", ""))
         value = clean(text)
         if field and value and (field, value) not in seen:
             seen.add((field, value))
@@ -192,7 +192,7 @@ def _id3(payload: bytes, container: Container, chunk: Chunk) -> Iterator[Tag]:
 
 def _aiff_text(payload: bytes, container: Container, chunk: Chunk) -> Iterator[Tag]:
     if container.form == b"FORM" and (value := decode_text(payload)):
-        yield Tag(_AIFF_FIELDS[chunk.id], value, "AIFF")
+        yield Tag(AIFF_FIELDS[chunk.id], value, "AIFF")
 
 
 def _aiff_comments(payload: bytes, container: Container, chunk: Chunk) -> Iterator[Tag]:

@@ -51,8 +51,15 @@ def best(tags: Sequence[Tag], field: str) -> str:
     for name in _FALLBACKS.get(field, (field,)):
         found = [tag for tag in tags if tag.field == name and tag.value]
         if found:
-            return min(found, key=lambda tag: rank.get(tag.source, len(rank))).value
+            first = min(found, key=lambda tag: rank.get(tag.source, len(rank))).value
+            return next((tag.value for tag in found if is_cut(first, tag.value)), first)
     return ""
+
+
+def is_cut(value: str, whole: str) -> bool:
+    """Whether ``value`` is ``whole`` cut off where a bext chunk has no more room: 256 bytes."""
+    size = len(value.encode("utf-8", "replace"))
+    return len(whole) > len(value) and 250 <= size <= 256 and whole.startswith(value)
 
 
 def _read(path: str, file: BinaryIO, size: int) -> Iterator[Tag]:

@@ -1,0 +1,34 @@
+"""300 kills of a writer of tags at random moments. Run: python tests/bench/torture.py [KILLS] [SEED]
+
+Prints what was found; ends with 1 when a file was lost or altered, or half a file left in a sound's place.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+import torture
+
+
+def main() -> int:
+    kills = int(sys.argv[1]) if len(sys.argv) > 1 else 300
+    seed = int(sys.argv[2]) if len(sys.argv) > 2 else 1
+    with tempfile.TemporaryDirectory(prefix="foley-torture-") as folder:
+        started = time.monotonic()
+        outcome = torture.torture_tags(Path(folder) / "tags", kills, seed)
+        print(
+            f"tags: {outcome.kills} kills in {time.monotonic() - started:.0f} s, {outcome.written} of "
+            f"{len(torture.KINDS)} files written, {outcome.swept} half-made files cleared away; lost "
+            f"{outcome.lost}, altered {outcome.altered}, unreadable {outcome.unreadable}, "
+            f"left over {outcome.strangers}"
+        )
+    return 0 if outcome.harmless and outcome.written else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,176 @@
+"""Kills writers of tags and of names at random moments, and looks at what is left on the disk.
+
+Shared by the suite (a few dozen kills) and ``tests/bench/torture.py`` (hundreds). The writer is forked from
+a warm interpreter, so that a kill costs milliseconds and falls into the writing, not into imports.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import soundfile
+
+KINDS = (
+    ("wav", "WAV", "PCM_24"),
+    ("rf64.wav", "RF64", "PCM_16"),
+    ("aif", "AIFF", "PCM_16"),
+    ("flac", "FLAC", "PCM_16"),
+    ("mp3", "MP3", "MPEG_LAYER_III"),
+    ("ogg", "OGG", "VORBIS"),
+    ("opus", "OGG", "OPUS"),
+)
+"""Extension, format and subtype of one file of each kind that takes tags."""
+
+
+@dataclass
+class Outcome:
+    """What was found after the kills; every count but ``kills``, ``swept`` and ``written`` has to be 0."""
+
+    kills: int = 0
+    written: int = 0
+    """Files that were seen with new tags."""
+    swept: int = 0
+    """Hidden half-made files that were cleared away afterwards."""
+    lost: list[str] = field(default_factory=list)
+    altered: list[str] = field(default_factory=list)
+    unreadable: list[str] = field(default_factory=list)
+    strangers: list[str] = field(default_factory=list)
+
+    @property
+    def harmless(self) -> bool:
+        return not (self.lost or self.altered or self.unreadable or self.strangers)
+
+
+def make_files(folder: Path, seconds: float = 0.6) -> list[Path]:
+    """One file of each kind, with noise in it, so that a single changed sample shows."""
+    folder.mkdir(parents=True, exist_ok=True)
+    files = []
+    for number, (extension, form, subtype) in enumerate(KINDS):
+        path = folder / f"take {number}.{extension}"
+        samples = np.random.default_rng(number).uniform(-0.5, 0.5, (int(48000 * seconds), 2))
+        soundfile.write(path, samples.astype(np.float32), 48000, subtype=subtype, format=form)
+        files.append(path)
+    return files
+
+
+def heard(path: Path) -> str:
+    """A hash of all samples, as libsndfile alone reads them."""
+    samples, rate = soundfile.read(path, dtype="float32", always_2d=True)
+    return hashlib.sha256(samples.tobytes() + str(rate).encode()).hexdigest()
+
+
+def kill_often(
+    script: str, arguments: Sequence[str], kills: int, seed: int, longest_s: float
+) -> subprocess.CompletedProcess[str]:
+    """Runs ``script`` (which defines ``work(arguments, round)``) in forks that are killed at random moments.
+
+    Between two kills ``settle(arguments)`` is called, if the script defines it.
+    """
+    command = [sys.executable, "-c", _DRIVER, script, json.dumps([kills, seed, longest_s, list(arguments)])]
+    return subprocess.run(command, capture_output=True, text=True, timeout=1800)
+
+
+_DRIVER = """
+import json, os, random, signal, sys, time
+script, settings = sys.argv[1], json.loads(sys.argv[2])
+kills, seed, longest_s, arguments = settings
+room = {}
+exec(script, room)
+chance = random.Random(seed)
+for number in range(kills):
+    child = os.fork()
+    if not child:
+        try:
+            while True:
+                room["work"](arguments, number)
+                number += 1000003
+        except BaseException as error:
+            sys.stderr.write(repr(error) + "\\n")
+            sys.stderr.flush()
+            os._exit(3)
+    time.sleep(chance.uniform(0.0, longest_s))
+    os.kill(child, signal.SIGKILL)
+    _, status = os.waitpid(child, 0)
+    if os.WIFEXITED(status):
+        sys.exit("the writer ended by itself, with %d" % os.WEXITSTATUS(status))
+    if "settle" in room:
+        room["settle"](arguments)
+"""
+
+WRITE_TAGS = """
+import random
+from foley_desktop.audio.tagwriter import write_tags
+
+def work(paths, number):
+    for path in paths:
+        text = "take %d of %s" % (number, "x" * random.randrange(600))
+        write_tags(path, {"description": text, "title": "Round %d" % number, "catid": "DOORCreak"})
+"""
+
+
+def torture_tags(folder: Path, kills: int, seed: int = 1) -> Outcome:
+    """Kills a writer of tags ``kills`` times and examines all of its files after every 10 kills."""
+    from foley_desktop.audio.replacing import sweep
+    from foley_desktop.audio.tags import best, read_tags
+
+    files = make_files(folder)
+    before = {path: heard(path) for path in files}
+    outcome = Outcome()
+    chance = random.Random(seed)
+    for start in range(0, kills, 10):
+        some = min(10, kills - start)
+        paths = [str(path) for path in chance.sample(files, len(files))]
+        result = kill_often(WRITE_TAGS, paths, some, seed + start, longest_s=0.25)
+        assert result.returncode == 0, result.stderr
+        outcome.kills += some
+        outcome.swept += sweep(str(folder))
+        examine(folder, before, outcome)
+    outcome.written = sum(best(read_tags(str(path)), "title").startswith("Round") for path in files)
+    return outcome
+
+
+def examine(folder: Path, before: dict[Path, str], outcome: Outcome) -> None:
+    """Notes every file that is gone, sounds otherwise, has unreadable tags, or should not be there."""
+    from foley_desktop.audio.tags import read_tags
+
+    for path, sound in before.items():
+        if not path.exists():
+            outcome.lost.append(path.name)
+        elif heard(path) != sound:
+            outcome.altered.append(path.name)
+        else:
+            tags = {tag.value for tag in read_tags(str(path)) if tag.field == "title"}
+            if len(tags) > 1:
+                outcome.unreadable.append(f"{path.name}: {tags}")
+    names = {path.name for path in before}
+    outcome.strangers += [path.name for path in folder.iterdir() if path.name not in names]
+
+
+def end(process: subprocess.Popen[str]) -> None:
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+
+
+def wait_for(condition: Callable[[], bool], seconds: float = 10.0) -> bool:
+    """Whether ``condition`` came true in time."""
+    limit = time.monotonic() + seconds
+    while time.monotonic() < limit:
+        if condition():
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def is_root() -> bool:
+    return hasattr(os, "geteuid") and os.geteuid() == 0
