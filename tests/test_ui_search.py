@@ -332,3 +332,24 @@ def test_after_find_similar_down_begins_at_the_top(desk: Desk) -> None:
     desk.wait(lambda: desk.search.found.request.kind == "similar")
     desk.press(Key.Key_Down)
     assert desk.view.currentIndex().row() == 0 and desk.window.deck.clip == desk.model.clip_at(0)
+
+
+def test_changes_that_come_faster_than_answers_keep_no_answer_away(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    search, asked = desk.service.search, []
+
+    def slow(query: str, **options: Any) -> Any:
+        asked.append(query)
+        threading.Event().wait(0.3)
+        return search(query, **options)
+
+    monkeypatch.setattr(desk.service, "search", slow)
+    desk.box.setText("dog growl")
+    for _ in range(20):
+        desk.qtbot.wait(50)
+        desk.search.refresh()
+    assert desk.search.is_answered and desk.names()[0] == "dog growl.wav"
+    answered = len(asked)
+    desk.wait(lambda: len(asked) > answered)
+    assert answered <= 6, "asked again only once it was answered"

@@ -19,6 +19,8 @@ from foley_desktop.workers.runner import Runner
 
 REFRESH_EVERY_S = 2.0
 MODELS_EVERY_MS = 400
+LATER_MS = 1500
+"""When everything is made ready for a first search, even in a library that is empty still."""
 
 
 class LibraryActions(QObject):
@@ -57,11 +59,16 @@ class LibraryActions(QObject):
 
     def start_models(self) -> None:
         """Starts the models in the background and watches them until they are ready."""
-        self._runner.reads.submit(lambda: jobs.warm_up(self._service), what="Starting the models")
+        self._runner.reads.submit(lambda: jobs.start_models(self._service), what="Starting the models")
         self._models_timer.start()
+        QTimer.singleShot(LATER_MS, self, self._import_indexes)
+
+    def _import_indexes(self) -> None:
+        self._runner.reads.submit(jobs.import_indexes, what="Opening the indexes")
 
     def _ask_models(self) -> None:
-        self._runner.reads.submit(self._service.models_state, self._take_models, key="models")
+        work = partial(jobs.readiness, self._service)
+        self._runner.reads.submit(work, self._take_models, key="models")
 
     def _take_models(self, state: tuple[str, str]) -> None:
         if state[0] in ("ready", "failed"):

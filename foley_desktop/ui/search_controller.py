@@ -55,6 +55,8 @@ class SearchController(QObject):
         self.keeps_selection = False
         """Whether what is being listed is the same list in another order."""
         self._late: Found | None = None
+        self._under_way: Request | None = None
+        self._again = False
         self._debounce = self._timer(DEBOUNCE_MS, self._ask)
         self._settle = self._timer(SETTLE_MS, self._ask_settled)
         model.page_wanted.connect(self._fetch_page)
@@ -131,8 +133,14 @@ class SearchController(QObject):
         self._ask()
 
     def refresh(self) -> None:
-        """The same question again, because the library or the models have changed."""
-        if not self._debounce.isActive():
+        """The same question again, because the library or the models have changed.
+
+        A question that is under way is not silenced by its own repetition: it is asked again once it
+        is answered. Otherwise changes that come faster than answers would keep every answer away.
+        """
+        if self._under_way == self._request:
+            self._again = True
+        elif not self._debounce.isActive():
             self._ask()
 
     def stop(self) -> None:
@@ -142,6 +150,7 @@ class SearchController(QObject):
     def _ask(self) -> None:
         self._debounce.stop()
         request, service, limit = self._request, self._service, self._limit()
+        self._under_way, self._again = request, False
         if request.kind == "text" and request.typing:
             self._settle.start()
         self.request_changed.emit(request)
@@ -171,7 +180,17 @@ class SearchController(QObject):
 
     # --- answers
 
+    def _answered(self) -> None:
+        """The question under way is not any more; what changed meanwhile is asked for now."""
+        again, self._under_way, self._again = self._again, None, False
+        if again:
+            self.refresh()
+
     def _take(self, found: Found) -> None:
+        self._show(found)
+        self._answered()
+
+    def _show(self, found: Found) -> None:
         if found.request.subject != self._request.subject:
             return
         same = self.found is not None and self.found.request.subject == found.request.subject
@@ -218,6 +237,7 @@ class SearchController(QObject):
             # Rows of an older question would pass for the answer to this one.
             self._list(Found(self._request, (), notices=(error.sentence,)), keep_sort=False)
         self.failed.emit(error)
+        self._answered()
 
     # --- pages of the unsearched list
 

@@ -7,17 +7,31 @@ from __future__ import annotations
 
 import importlib
 import os
+import sys
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from foley_desktop.library.searching import LOADING
 from foley_desktop.library.service import LibraryService
-from foley_desktop.models import Clip, Condition, Filters, Hit, IndexReport, Mode, Progress, Region, Root
+from foley_desktop.models import (
+    Clip,
+    Condition,
+    Filters,
+    Hit,
+    IndexReport,
+    Mode,
+    Progress,
+    Region,
+    Root,
+    SearchResult,
+)
 from foley_desktop.workers.job import Job
 
+VECTOR_STORE = "lancedb"
 PAGE = 500
 """How many clips a page of the unsearched list holds."""
 
@@ -105,14 +119,7 @@ def find(service: LibraryService, request: Request, limit: int) -> Found:
     if request.kind == "similar":
         result = service.similar(request.similar_to, region=request.region, k=limit, filters=request.filters)
     else:
-        result = service.search(
-            request.text,
-            k=limit,
-            mode=request.mode,
-            filters=request.filters,
-            wait=False,
-            typing=request.typing,
-        )
+        result = _search(service, request, limit)
     rows = tuple(Row(hit.sound, hit) for hit in result.hits)
     return Found(
         request,
@@ -123,6 +130,21 @@ def find(service: LibraryService, request: Request, limit: int) -> Found:
         took_ms=result.took_ms,
         total=len(rows),
     )
+
+
+def _search(service: LibraryService, request: Request, limit: int) -> SearchResult:
+    by_words_first = request.mode == "hybrid" and not _indexes_imported()
+    result = service.search(
+        request.text,
+        k=limit,
+        mode="keyword" if by_words_first else request.mode,
+        filters=request.filters,
+        wait=False,
+        typing=request.typing,
+    )
+    if by_words_first:
+        return replace(result, mode="hybrid", complete=False, notices=(*result.notices, LOADING))
+    return result
 
 
 def _listed(service: LibraryService, request: Request, limit: int) -> Found:
@@ -193,12 +215,29 @@ def evaluate_job(service: LibraryService, golden_file: str, mode: Mode, k: int) 
     return Job(f"Evaluating {os.path.basename(golden_file)}", work, kind="evaluate")
 
 
-def warm_up(service: LibraryService) -> None:
-    """Has ready what the first search needs, before it is asked."""
+def start_models(service: LibraryService) -> None:
+    """Starts the models, and imports what the indexes need when there is something to search."""
     service.start_models()
     if service.roots():
-        # Outside the locks that opening the indexes takes: the first words are searched meanwhile.
-        importlib.import_module("lancedb")
+        import_indexes()
+
+
+def import_indexes() -> None:
+    """Imports the vector store, which takes seconds, outside the locks that opening an index takes."""
+    importlib.import_module(VECTOR_STORE)
+
+
+def _indexes_imported() -> bool:
+    module = sys.modules.get(VECTOR_STORE)
+    return module is not None and not getattr(module.__spec__, "_initializing", False)
+
+
+def readiness(service: LibraryService) -> tuple[str, str]:
+    """State and sentence of what a full search needs: the models, and the code behind the indexes."""
+    state, sentence = service.models_state()
+    if state == "ready" and not _indexes_imported():
+        return "loading", "The indexes are being opened."
+    return state, sentence
 
 
 def golden_files(service: LibraryService) -> list[str]:
