@@ -15,7 +15,8 @@ class Tag:
 
     ``field`` is lower case (``title``, ``description``, ``keywords``, ``category``, ``originator``,
     ``date``, ``time_reference`` …); ``source`` names the container (``bext``, ``iXML``, ``INFO``,
-    ``ID3``, ``Vorbis``, ``AIFF``, ``UCS name``, ``user``).
+    ``ID3``, ``Vorbis``, ``AIFF`` …), the file beside it (``sidecar``), its name (``UCS name``), an imported
+    list (``list``), or the user: ``edit`` for a field's value, ``user`` for tags of their own.
     """
 
     field: str
@@ -65,7 +66,10 @@ class Clip:
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """A folder the user added. ``searchable`` is the switch that leaves it out of searches."""
+    """A folder the user added. ``searchable`` is the switch that leaves it out of searches.
+
+    While it is ``locked``, as every folder is at first, no file in it is renamed, written to or thrown away.
+    """
 
     id: int
     path: str
@@ -74,6 +78,7 @@ class Root:
     searchable: bool = True
     clip_count: int = 0
     rejected_count: int = 0
+    locked: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +163,8 @@ class SearchResult:
     ``notices`` are sentences for the user (``words only: the sound model is still loading``).
     ``answerable`` estimates between 0 and 1 whether the library holds an answer at all.
     ``complete`` is False when a ranker that the mode asks for could not take part yet.
+    ``hidden_by_sound`` counts the clips that would stand among these hits if they did not sound like what
+    the query excludes; where hidden clips are shown on demand, those among the hits.
     """
 
     query: str
@@ -167,6 +174,7 @@ class SearchResult:
     answerable: float = 1.0
     notices: tuple[str, ...] = ()
     complete: bool = True
+    hidden_by_sound: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -154,9 +154,12 @@ class ClipQueries(RootTable):
         return None
 
     def tags(self, clip_id: str) -> list[Tag]:
-        """Everything someone wrote about the clip, with its source."""
+        """Everything someone wrote about the clip, with its source; what the user set instead comes first."""
         rows = self.rows(
-            "SELECT * FROM tags WHERE clip_id = ? ORDER BY position, source", (as_text(clip_id),)
+            "SELECT field, value, source, -1 AS position FROM edits WHERE clip_id = :id AND value != '' "
+            "UNION ALL SELECT field, value, source, position FROM tags WHERE clip_id = :id "
+            "ORDER BY position, source, field",
+            {"id": as_text(clip_id)},
         )
         return [Tag(row["field"], row["value"], row["source"]) for row in rows]
 

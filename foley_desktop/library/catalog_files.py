@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from foley_desktop.library.catalog_clips import join_path, name_key
-from foley_desktop.library.catalog_state import SOUND_INDEXES, WORD_INDEXES, IndexState
+from foley_desktop.library.catalog_edits import EditTables
+from foley_desktop.library.catalog_state import SOUND_INDEXES, WORD_INDEXES
 from foley_desktop.library.database import as_text, decode_path, to_i64
+from foley_desktop.library.effective import WORD_FIELDS as _WORDS
 from foley_desktop.library.filters import below
 from foley_desktop.models import Rejection, Tag
 
@@ -86,11 +88,10 @@ _AUDIO = (
     "subtype",
     "silent",
 )
-_WORDS = ("title", "description", "keywords", "category", "subcategory", "catid")
 _COLUMNS = (*_AUDIO, "badges", *_WORDS)
 
 
-class FileTables(IndexState):
+class FileTables(EditTables):
     """Clips and rejections by their files."""
 
     def known_files(self, root_id: int, prefix: bytes) -> tuple[dict[bytes, KnownFile], list[KnownFile]]:
@@ -198,7 +199,7 @@ class FileTables(IndexState):
         """
         with self.write() as connection:
             before = self.rows("SELECT * FROM clips WHERE id = ?", (clip_id,))[0]
-            columns = _columns(reading)
+            columns = {**_columns(reading), **self.edited_words(clip_id)}
             new_audio = before["audio_hash"] != reading.audio_hash
             new_words = (
                 any(before[name] != columns[name] for name in _WORDS)

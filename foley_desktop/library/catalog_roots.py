@@ -137,6 +137,11 @@ class RootTable(Database):
                 "UPDATE clips SET status = ? WHERE root_id = ? AND status = ?", (after, root_id, before)
             )
 
+    def set_root_locked(self, root_id: int, locked: bool) -> None:
+        """Whether files of the folder are protected from renaming, writing and throwing away."""
+        with self.write() as connection:
+            connection.execute("UPDATE roots SET locked = ? WHERE id = ?", (int(locked), root_id))
+
     def ids_of_root(self, root_id: int) -> list[str]:
         """Ids of all clips of a folder, whatever their status."""
         return [row["id"] for row in self.rows("SELECT id FROM clips WHERE root_id = ?", (root_id,))]
@@ -191,4 +196,5 @@ def _root(row: sqlite3.Row) -> Root:
         searchable=bool(row["searchable"]),
         clip_count=row["clip_count"],
         rejected_count=row["rejected_count"],
+        locked=bool(row["locked"]),
     )

@@ -14,10 +14,11 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
 from foley_desktop.audio.decode import probe
-from foley_desktop.audio.tags import best, read_tags
+from foley_desktop.audio.tags import read_tags
 from foley_desktop.errors import AudioFileError
 from foley_desktop.library import ucs
 from foley_desktop.library.catalog_files import FileState, Reading
+from foley_desktop.library.effective import effective
 from foley_desktop.library.scan import current_state
 from foley_desktop.library.text import split_words
 from foley_desktop.models import Tag
@@ -70,7 +71,6 @@ def _read(path: str) -> Reading:
     stem = os.path.splitext(os.path.basename(path))[0]
     name = ucs.parse_name(stem)
     tags = tuple(read_tags(path)) + tuple(_name_tags(name))
-    category, subcategory, catid = _category(tags, name)
     return Reading(
         audio_hash=probed.audio_hash,
         duration_s=info.duration_s,
@@ -82,13 +82,8 @@ def _read(path: str) -> Reading:
         subtype=info.subtype,
         badges=tuple(probed.badges),
         silent=probed.silent,
-        title=best(tags, "title"),
-        description=best(tags, "description") or best(tags, "comment"),
-        keywords=", ".join(dict.fromkeys(tag.value for tag in tags if tag.field == "keywords")),
-        category=category,
-        subcategory=subcategory,
-        catid=catid,
         tags=tags,
+        **effective(tags),
     )
 
 
@@ -109,20 +104,6 @@ def _name_tags(name: ucs.UcsName | None) -> Iterator[Tag]:
     for field, value in values.items():
         if value:
             yield Tag(field, value, "UCS name")
-
-
-def _category(tags: tuple[Tag, ...], name: ucs.UcsName | None) -> tuple[str, str, str]:
-    """Category, SubCategory and CatID: from a CatID tag, category tags, or the file's name."""
-    catid = ucs.canonical(best(tags, "catid"))
-    if catid:
-        return (*ucs.table()[catid], catid)
-    category, subcategory = best(tags, "category"), best(tags, "subcategory")
-    catid = ucs.catid_of(category, subcategory)
-    if catid:
-        return (*ucs.table()[catid], catid)
-    if name is not None:
-        return name.category, name.subcategory, name.catid
-    return category, subcategory, ""
 
 
 class Reader:

@@ -5,7 +5,7 @@ file system gives them. ``indexed`` is the bookkeeping that lets a killed run re
 in which derived index, in which version. A row is written unfresh before an index is touched and
 made fresh once the index has committed, so that no entry of an index is ever unknown here.
 Judgements name clips by id without referring to the clips' table: they outlive a folder that is taken
-out and put back.
+out and put back. ``edits`` holds what the user wrote over a file's own words, ``steps`` how to take it back.
 """
 
 from __future__ import annotations
@@ -221,7 +221,31 @@ CREATE TABLE baselines (
 """
 # What version 1 had for these no part of the app ever wrote to.
 
-MIGRATIONS: tuple[str, ...] = (_VERSION_1, _VERSION_2)
+_VERSION_3 = """
+ALTER TABLE roots ADD COLUMN locked INTEGER NOT NULL DEFAULT 1;
+ALTER TABLE clips ADD COLUMN sidecar INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE markers ADD COLUMN source TEXT NOT NULL DEFAULT 'user';
+
+CREATE TABLE edits (
+    clip_id TEXT NOT NULL REFERENCES clips(id) ON DELETE CASCADE,
+    field TEXT NOT NULL,
+    value TEXT NOT NULL,
+    source TEXT NOT NULL,
+    at_s REAL NOT NULL,
+    PRIMARY KEY (clip_id, field)
+) WITHOUT ROWID;
+
+CREATE TABLE steps (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    kind TEXT NOT NULL,
+    label TEXT NOT NULL,
+    at_s REAL NOT NULL,
+    undone INTEGER NOT NULL DEFAULT 0,
+    document TEXT NOT NULL
+);
+"""
+
+MIGRATIONS: tuple[str, ...] = (_VERSION_1, _VERSION_2, _VERSION_3)
 """Script ``n`` leads from schema version ``n`` to ``n + 1``."""
 
 SCHEMA_VERSION = len(MIGRATIONS)
