@@ -494,6 +494,16 @@ def test_one_writer_at_a_time_and_readers_go_on(library: Library, sounds: Path) 
     assert len(library.catalog.all_ids()) == 6
 
 
+def test_a_root_removed_while_it_is_indexed_stays_removed(library: Library, sounds: Path) -> None:
+    job = ingest(library.catalog, library.indexes, [str(sounds)], models=library.models)
+    next(job)
+    library.catalog.remove_root(library.catalog.roots()[0].id)
+    report = library.run(job)
+    assert report.added == 0
+    assert library.catalog.all_ids(searchable_only=False) == []
+    assert library.index(sounds).added == 6
+
+
 def test_a_folder_that_does_not_exist_is_named(library: Library, sounds: Path) -> None:
     with pytest.raises(CatalogError, match="no folder"):
         library.index(sounds / "nowhere")

@@ -39,6 +39,10 @@ class RootTable(Database):
         """All folders, by path."""
         return [_root(row) for row in self.rows(_ROOTS + "ORDER BY r.path")]
 
+    def root_ids(self) -> set[int]:
+        """The ids of all folders, without counting their clips."""
+        return {row["id"] for row in self.rows("SELECT id FROM roots")}
+
     def root(self, root_id: int) -> Root | None:
         rows = self.rows(_ROOTS + "WHERE r.id = ?", (root_id,))
         return _root(rows[0]) if rows else None

@@ -253,6 +253,8 @@ def finish(catalog: Catalog, plan: Plan) -> int:
     if not plan.online or not plan.gone:
         return 0
     root = plan.scope.root
+    if catalog.root(root.id) is None:
+        return 0
     if volume_of(root.path) != plan.volume or is_empty(root.path):
         _set_offline(catalog, plan)
         return 0

@@ -140,7 +140,10 @@ class _Run:
         if not batch:
             return
         with self._catalog.write():
-            changed = [i for plan, task, outcome in batch for i in self._store_one(plan, task, outcome)]
+            # A folder may have been removed, or taken in by another, since it was scanned.
+            there = self._catalog.root_ids()
+            present = [entry for entry in batch if entry[0].scope.root.id in there]
+            changed = [i for plan, task, outcome in present for i in self._store_one(plan, task, outcome)]
         self._worded += changed
         self._flush_words()
 

@@ -95,7 +95,7 @@ def clean_name(stem: str) -> str:
     if name is None:
         return " ".join(_telling(split_words(stem)))
     words = _telling(split_words(f"{name.fx_name} {name.user_category}"))
-    return " ".join(dict.fromkeys([*words, *_category_words(name.category, name.subcategory)]))
+    return " ".join(_once([*words, *_category_words(name.category, name.subcategory)]))
 
 
 def _telling(words: Iterable[str]) -> list[str]:
@@ -155,23 +155,26 @@ def meaning_text(clip: Clip, tags: Sequence[Tag] = ()) -> str:
     name = clean_name(stem)
     says_nothing = all(_TAKE.fullmatch(word) or word in _NOISE for word in name.split())
     folders = nearest_folders(clip.rel_path, _root(clip), any_words=says_nothing)
-    parts = [_unsaid(f"{folders} {name}")]
-    said = {_singular(word) for word in parts[0].split()}
+    named = {_singular(word) for word in name.split()}
+    words = [word for word in folders.split() if _singular(word) not in named]
+    parts = [" ".join(_once([*words, *name.split()]))]
+    said = named | {_singular(word) for word in words}
     own = " ".join(tag.value for tag in tags if tag.source == "user")
     category = " ".join(_category_words(clip.category, clip.subcategory))
     for value in (clip.title, clip.description, clip.keywords, category, own):
-        words = telling_words(value)
-        if any(_singular(word) not in said for word in words):
-            parts.append(" ".join(words))
-            said.update(_singular(word) for word in words)
+        told = telling_words(value)
+        if any(_singular(word) not in said for word in told):
+            parts.append(" ".join(told))
+            said.update(_singular(word) for word in told)
     return ". ".join(part for part in parts if part) or "sound"
 
 
-def _unsaid(text: str) -> str:
-    """``text`` without words that come again later: ``footsteps gravel footstep`` is ``gravel footstep``."""
-    words = text.split()
-    later = [{_singular(other) for other in words[n + 1 :]} for n in range(len(words))]
-    return " ".join(word for word, rest in zip(words, later, strict=True) if _singular(word) not in rest)
+def _once(words: Iterable[str]) -> list[str]:
+    """Words without those that came before in the singular or plural."""
+    first: dict[str, str] = {}
+    for word in words:
+        first.setdefault(_singular(word), word)
+    return list(first.values())
 
 
 def telling_words(value: str) -> list[str]:
