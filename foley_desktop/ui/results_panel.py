@@ -134,13 +134,19 @@ class ResultsPanel(QWidget):
     def _say_notices(self, found: Found) -> None:
         self._took.setText("" if found.request.kind == "list" else f"{found.took_ms:.0f} ms")
         sentences = list(found.notices)
-        if found.request.kind == "text" and found.complete and found.rows and found.answerable < UNANSWERABLE:
+        if _is_doubtful(found) and not self._indexing:
             sentences.append(NOTHING_FITS)
         self.notice.say("  ".join(sentences))
 
     def _on_waiting(self, number: int) -> None:
         self.new_chip.setVisible(number != 0)
         self.new_chip.setText(f"{number} new" if number > 0 else "Better order")
+
+
+def _is_doubtful(found: Found) -> bool:
+    """Whether a full search found nothing that it would stand up for."""
+    full = found.request.kind == "text" and found.complete and bool(found.rows)
+    return full and found.answerable < UNANSWERABLE
 
 
 def _empty_words(found: Found, indexing: bool) -> tuple[str, str]:
