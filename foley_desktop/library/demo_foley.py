@@ -89,7 +89,7 @@ def heels_on_concrete(rng: Rng) -> Sound:
         )
         return strength * (click + 0.5 * band(noise(rng, 0.2), 2000.0, 12_000.0) * decay(0.2, 0.003, 0.0003))
 
-    return fade(room(rng, steps(rng, 7, 0.46, one), 1.6, 0.3), 0.005, 0.4)
+    return fade(room(rng, steps(rng, 7, 0.46, one), 1.1, 0.1), 0.005, 0.4)
 
 
 def knock(rng: Rng) -> Sound:

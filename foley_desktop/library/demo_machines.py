@@ -233,7 +233,8 @@ def power_drill(rng: Rng) -> Sound:
         (3.9, 0.0),
         (4, 0),
     )
-    motor = buzz(12 + 330 * speed, 30, 0.7) + 0.5 * buzz(20 + 1480 * speed, 6, 1.0)
+    motor = buzz(12 + 330 * speed, 30, 0.6) + 0.12 * buzz(20 + 1480 * speed, 6, 1.0)
+    motor += 0.8 * noise(rng, seconds, 2.0) * speed
     load = curve(seconds, (0, 0), (1.2, 0), (1.4, 1), (2.9, 1), (3.05, 0), (4, 0))
-    bite = band(noise(rng, seconds, 1.5), 300.0, 6000.0) * load * (1 + 0.5 * wander(rng, seconds, 25.0))
+    bite = 2.5 * band(noise(rng, seconds, 1.5), 300.0, 6000.0) * load * (1 + 0.5 * wander(rng, seconds, 25.0))
     return fade(band(motor, 120.0, 8000.0) * np.minimum(speed * 4, 1.0) + 1.2 * bite, 0.01, 0.1)
