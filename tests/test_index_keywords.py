@@ -124,6 +124,16 @@ def test_function_words_do_not_drown_the_others(index: KeywordIndex) -> None:
     assert index.bm25("on", 1) == index.bm25("switch", 1)
 
 
+def test_every_commit_changes_the_version(index: KeywordIndex) -> None:
+    versions = [index.version()]
+    fill(index, "door")
+    versions.append(index.version())
+    index.upsert([Document("door", name="gate")])
+    assert index.version() == versions[-1]
+    index.commit()
+    assert len({*versions, index.version()}) == 3
+
+
 def test_excluding(index: KeywordIndex) -> None:
     fill(index, "rain (light) no thunder", "dry rain", "door", "usb-c", "order-12")
     assert found(index, "-thunder") == ["door", "dry rain", "order-12", "usb-c"]

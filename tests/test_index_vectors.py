@@ -105,6 +105,27 @@ def test_the_best_window_of_each_clip(index: LanceVectorIndex) -> None:
     assert index.best_windows(axis(0), []) == {}
 
 
+def test_windows_of_many_clips_at_once(index: LanceVectorIndex) -> None:
+    clips = made_up(40)
+    index.upsert_many(clips)
+    wanted = [*list(clips)[::3], "never there", "no id!"]
+    found = index.get_many(wanted)
+    assert set(found) == set(wanted) & set(clips)
+    for clip, windows in found.items():
+        assert [w[:2] for w in windows] == [w[:2] for w in clips[clip]]
+        assert np.allclose([w.vector for w in windows], [w.vector for w in clips[clip]])
+    assert index.get_many([]) == {}
+
+
+def test_every_writing_changes_the_version(index: LanceVectorIndex) -> None:
+    versions = [index.version()]
+    for change in (lambda: index.upsert("a", one(axis(0))), lambda: index.upsert("a", one(axis(1)))):
+        change()
+        versions.append(index.version())
+    index.delete(["a"])
+    assert len({*versions, index.version()}) == 4
+
+
 def test_clips_are_counted_not_windows(index: LanceVectorIndex) -> None:
     index.upsert("long", [Window(i, i + 1, axis(0)) for i in range(500)])
     index.upsert("short", one(axis(1)))

@@ -232,6 +232,12 @@ class KeywordIndex:
                 return [(clip_id, 0.0) for clip_id in _first_ids(searcher, query, k, passing)]
             return _ranked(searcher, query, k, passing)
 
+    def version(self) -> int:
+        """A number that every commit changes, whoever makes it; 0 without an index."""
+        with suppress(OSError):
+            return (self.folder / "meta.json").stat().st_mtime_ns
+        return 0
+
     def ids(self) -> set[str]:
         """The ids of all documents."""
         with self._asking() as (searcher, builder):

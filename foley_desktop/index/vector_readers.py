@@ -128,9 +128,10 @@ class MemoryReader:
     def count(self) -> int:
         return len(self._rows.start)
 
-    def windows(self, clip_id: str) -> list[Window]:
-        number = self._number.get(clip_id)
-        return [] if number is None else self._rows.windows(number)
+    def windows(self, clip_ids: Collection[str]) -> dict[str, list[Window]]:
+        """The windows of these clips in time order; clips without any are left out."""
+        numbers = {clip_id: self._number.get(clip_id) for clip_id in clip_ids}
+        return {i: self._rows.windows(number) for i, number in numbers.items() if number is not None}
 
     def _numbers(self, within: Collection[str]) -> np.ndarray:
         ids = within if isinstance(within, Set) else set(within)
@@ -174,9 +175,16 @@ class TableReader:
     def count(self) -> int:
         return self._table.count_rows()
 
-    def windows(self, clip_id: str) -> list[Window]:
-        found = self._table.search().where(one_of([clip_id])).select(_COLUMNS).limit(None).to_arrow()
-        return _Rows(found, self._dim).windows(0) if found.num_rows else []
+    def windows(self, clip_ids: Collection[str]) -> dict[str, list[Window]]:
+        """The windows of these clips in time order; clips without any are left out."""
+        if not clip_ids:
+            return {}
+        wanted = one_of(sorted(clip_ids))
+        found = self._table.search().where(wanted).select(_COLUMNS).limit(None).to_arrow()
+        if not found.num_rows:
+            return {}
+        rows = _Rows(found, self._dim)
+        return {clip_id: rows.windows(number) for number, clip_id in enumerate(rows.clip_ids)}
 
     def nearest(self, query: np.ndarray, k: int, within: Collection[str] | None) -> list[WindowHit]:
         """The best window of each of the ``k`` best clips.

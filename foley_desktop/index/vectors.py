@@ -270,6 +270,10 @@ class LanceVectorIndex:
         """The ids of all clips that have a vector."""
         return self._ask(lambda reader: set(reader.clip_ids))
 
+    def version(self) -> int:
+        """A number that every writing changes."""
+        return self._ask(lambda reader: reader.version)
+
     def count(self) -> int:
         """How many windows there are."""
         return self._ask(lambda reader: reader.count)
@@ -300,7 +304,12 @@ class LanceVectorIndex:
 
     def get_vectors(self, clip_id: str) -> list[Window]:
         """The windows of a clip in time order; none if it has no vector."""
-        return self._ask(lambda reader: reader.windows(clip_id)) if is_id(clip_id) else []
+        return self.get_many([clip_id]).get(clip_id, [])
+
+    def get_many(self, clip_ids: Iterable[str]) -> dict[str, list[Window]]:
+        """The windows of many clips at once, each in time order; clips without a vector are left out."""
+        wanted = {clip_id for clip_id in clip_ids if is_id(clip_id)}
+        return self._ask(lambda reader: reader.windows(wanted))
 
     def mean_vector(self, clip_id: str) -> np.ndarray | None:
         """The direction of a clip as a whole, shape ``(dim,)``, float32, unit length, or None."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
+from foley_desktop.errors import IndexStoreError
 from foley_desktop.index.embedders.host import Models
 from foley_desktop.index.embedders.spaces import Description
 from foley_desktop.settings import DataFolder
@@ -42,6 +43,19 @@ class Indexes:
     def describe_text(self) -> Description:
         """Ids and sizes of the text embedder behind the ``semantic`` index."""
         return self._models.describe_text()
+
+    @property
+    def hears_words(self) -> bool:
+        """Whether texts and sounds have to do with one another in the joint space; hashed they have not."""
+        return self.embedder_name != "hash"
+
+    def state(self) -> tuple[int, ...] | None:
+        """Numbers that change with every writing to the indexes a query is answered from; None if one is
+        damaged."""
+        try:
+            return self.keyword.version(), self.semantic.version(), self.audio.version()
+        except IndexStoreError:
+            return None
 
     def version(self, index_name: str) -> str:
         """What the bookkeeping calls the state of an index: a change of it makes all clips pending."""

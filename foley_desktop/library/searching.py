@@ -1,34 +1,39 @@
-"""How the app searches: four modes over three rankers, and nearest neighbours by sound.
+"""How the app searches: four modes over three rankers.
 
 ``hybrid_search`` does the ranking and the fusion. What is added here is the library around it: the
 filters as ids, exclusions and phrases that hold for every ranker, the window of a clip that fits best,
-why a clip is where it is, and an answer in words alone while the models are still loading.
+why a clip is where it is, and an answer in words alone while the models are still loading. What the rankers
+said to the last query is kept, so that moving the balance between words and sound asks nobody again.
 """
 
 from __future__ import annotations
 
 import logging
+import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
 
+from foley_desktop.errors import FoleyError
 from foley_desktop.index.embedders.host import Models
-from foley_desktop.index.protocols import Where, WindowHit
+from foley_desktop.index.protocols import TextEmbedder, VectorIndex, Where, WindowHit
 from foley_desktop.index.query import ParsedQuery, parse_query
 from foley_desktop.index.search import (
     AUDIO,
     KEYWORD,
+    RRF_K,
     SEMANTIC,
     FusedHit,
-    Ranker,
+    ScoredIds,
     hybrid_search,
-    vector_search,
 )
+from foley_desktop.library.answers import Answers
+from foley_desktop.library.balancing import balanced, neutral
 from foley_desktop.library.catalog import Catalog
 from foley_desktop.library.fusing import Fusion, answerable
 from foley_desktop.library.indexes import Indexes
-from foley_desktop.library.rankers import QueryRankers, QueryText, Scores
+from foley_desktop.library.rankers import RANKERS, QueryRankers, Scores
 from foley_desktop.models import Filters, Hit, Mode, SearchResult
 from foley_desktop.settings import Settings
 
@@ -42,28 +47,56 @@ WITH_REASONS = 50
 
 @dataclass(slots=True)
 class _Found:
-    """The ranked lists behind one result, and what was noticed on the way."""
+    """The ranked lists behind one result, and what was noticed on the way.
+
+    ``scores`` hold what rankers gave to hits that their lists did not reach, ``sounds_like`` the excluded
+    text that a hit sounds like, where it is shown all the same.
+    """
 
     hits: list[FusedHit] = field(default_factory=list)
     lists: dict[str, Scores] = field(default_factory=dict)
     shares: dict[str, dict[str, float]] = field(default_factory=dict)
+    scores: dict[str, dict[str, float]] = field(default_factory=dict)
     windows: dict[str, WindowHit] = field(default_factory=dict)
+    sounds_like: dict[str, str] = field(default_factory=dict)
+    hidden: int = 0
     notices: list[str] = field(default_factory=list)
 
 
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """One search as the modes need it."""
+
+    query: str
+    parsed: ParsedQuery
+    mode: Mode
+    k: int
+    where: Where | None
+    typing: bool = False
+    show_hidden: bool = False
+    balance: float | None = None
+
+
 class Searcher:
-    """Searches one library. Stateless between calls and safe to use from several threads."""
+    """Searches one library. Safe to use from several threads; the last query's answers are kept."""
 
     def __init__(self, catalog: Catalog, indexes: Indexes, models: Models, settings: Settings) -> None:
         self._catalog = catalog
         self._indexes = indexes
         self._models = models
         self._settings = settings
+        self._lock = threading.Lock()
+        self._last: tuple[object, Answers] | None = None
 
     @property
     def fusion(self) -> Fusion:
         """The fusion of the hybrid mode as the settings have it."""
         return Fusion.of(self._settings)
+
+    @property
+    def neutral_balance(self) -> float:
+        """Where a slider between words and sound rests: the balance that the fusion in use has by itself."""
+        return neutral(self._weights(self.fusion))
 
     def rankers(self, query: str, filters: Filters = Filters()) -> tuple[QueryRankers, Where | None]:
         """Each ranker by itself for a query, and the restriction that filters and exclusions come to."""
@@ -79,6 +112,8 @@ class Searcher:
         filters: Filters = Filters(),
         wait: bool = True,
         typing: bool = False,
+        show_hidden: bool = False,
+        balance: float | None = None,
     ) -> SearchResult:
         """The ``k`` best clips for ``query``.
 
@@ -89,6 +124,9 @@ class Searcher:
             wait: Wait for the models. Otherwise ``hybrid`` answers in words alone until they are
                 ready, and the result says so and is not ``complete``.
             typing: The last word may still be unfinished and matches as a prefix.
+            show_hidden: Shows clips that sound like what the query excludes instead of hiding them.
+            balance: Between words (0) and sound (1) in ``hybrid``; None leaves it to the fusion. When
+                nothing else changes from one call to the next, no model is asked again.
 
         Raises:
             ModelError: with ``wait``, when the models cannot be started and the mode needs them.
@@ -98,14 +136,15 @@ class Searcher:
         if parsed.blank:
             return self._everything(query, mode, filters, k, started)
         where = self._where(filters, parsed)
+        request = _Request(query, parsed, mode, k, where, typing, show_hidden, balance)
         usable = mode == "keyword" or not parsed.plain or wait or self._models.state == "ready"
         if usable:
-            found = self._find(query, parsed, mode, k, where, typing)
+            found = self._find(request)
         else:
             self._models.start()
-            found = self._by_words(query, parsed, k, where, typing) if mode == "hybrid" else _Found()
+            found = self._by_words(request) if mode == "hybrid" else _Found()
             found.notices.append(self._why_words_only())
-        hits = self._hits(query, found, mode)
+        hits = self._hits(query, found)
         return SearchResult(
             query=query,
             mode=mode,
@@ -114,7 +153,14 @@ class Searcher:
             answerable=self._answerable(found, parsed, hits),
             notices=tuple(found.notices),
             complete=usable,
+            hidden_by_sound=found.hidden,
         )
+
+    def explained(self, query: str, hit: Hit) -> Hit:
+        """``hit`` with the words that matched, for one so far down that they were not looked up."""
+        if "matched" in hit.why or KEYWORD not in hit.why:
+            return hit
+        return replace(hit, why={**hit.why, "matched": self._indexes.keyword.explain(query, hit.id)})
 
     def _why_words_only(self) -> str:
         error = self._models.error
@@ -138,64 +184,109 @@ class Searcher:
 
     # --- the modes
 
-    def _find(
-        self, query: str, parsed: ParsedQuery, mode: Mode, k: int, where: Where | None, typing: bool
-    ) -> _Found:
-        if mode == "keyword" or not parsed.plain:
-            return self._by_words(query, parsed, k, where, typing)
-        if mode == "semantic":
-            return self._by_meaning(parsed, k, where)
-        if mode == "audio":
-            return self._by_sound(parsed, k, where)
-        return self._by_all(query, parsed, k, where, typing)
-
-    def _by_words(self, query: str, parsed: ParsedQuery, k: int, where: Where | None, typing: bool) -> _Found:
-        scores = self._indexes.keyword.search(parsed, k, where=where, prefix_last=typing)
-        hits = [FusedHit(clip_id, bm25_score=score) for clip_id, score in scores]
-        return _Found(hits, {KEYWORD: scores})
-
-    def _by_meaning(self, parsed: ParsedQuery, k: int, where: Where | None) -> _Found:
-        text = QueryText(self._models.text_embedder(), parsed.plain)
-        scores = self._indexes.semantic.knn(text.vector, k, where=where)
-        return _Found([FusedHit(clip_id) for clip_id, _ in scores], {SEMANTIC: scores})
-
-    def _by_sound(self, parsed: ParsedQuery, k: int, where: Where | None) -> _Found:
-        text = QueryText(self._models.embedder(self._indexes.embedder_name), parsed.plain)
-        hits = vector_search(text.vector, vindex=self._indexes.audio, k=k, where=where)
-        found = _Found(hits, {AUDIO: [(hit.id, hit.clap_score or 0.0) for hit in hits]})
-        found.windows = self._indexes.audio.best_windows(text.vector, [hit.id for hit in hits])
+    def _find(self, request: _Request) -> _Found:
+        if request.mode == "keyword" or not request.parsed.plain:
+            return self._by_words(request)
+        answers = self._answers(request)
+        if request.mode == "hybrid":
+            found = self._by_all(request, answers)
+        else:
+            found = self._by_one(SEMANTIC if request.mode == "semantic" else AUDIO, request, answers)
+        if answers.problem:
+            found.notices.append(answers.problem)
+        ids = [hit.id for hit in found.hits]
+        if found.lists.get(AUDIO):
+            found.windows = answers.windows(ids)
+        if answers.exclusion is not None and request.show_hidden:
+            shown = answers.hidden(ids)
+            found.hidden = len(shown)
+            found.sounds_like = {clip_id: answers.exclusion.sounds_like(clip_id) for clip_id in shown}
         return found
 
-    def _by_all(self, query: str, parsed: ParsedQuery, k: int, where: Where | None, typing: bool) -> _Found:
-        indexes = self._indexes
-        rankers = QueryRankers(indexes, self._models, parsed, typing)
+    def _by_words(self, request: _Request) -> _Found:
+        scores = self._indexes.keyword.search(
+            request.parsed, request.k, where=request.where, prefix_last=request.typing
+        )
+        return _Found([FusedHit(i, bm25_score=score) for i, score in scores], {KEYWORD: scores})
+
+    def _answers(self, request: _Request) -> Answers:
+        """What the rankers say to a query: as kept from the last one if nothing but the fusion changed."""
+        state = self._indexes.state()
+        key = (request.parsed, request.typing, request.where, state)
+        with self._lock:
+            if state is not None and self._last is not None and self._last[0] == key:
+                return self._last[1]
+        rankers = QueryRankers(self._indexes, self._models, request.parsed, request.typing)
+        answers = Answers(rankers, request.where)
+        try:
+            answers.exclusion = rankers.exclusion
+        except FoleyError as error:
+            answers.problem = f"Nothing is excluded by its sound: {error}"
+            log.warning("%s", answers.problem)
+            return answers
+        with self._lock:
+            self._last = key, answers
+        return answers
+
+    def _by_one(self, name: str, request: _Request, answers: Answers) -> _Found:
+        hide = not request.show_hidden
+        scores = answers.lists(hide=hide).ask(name, request.k)
+        hits = [FusedHit(i, clap_score=score if name == AUDIO else None) for i, score in scores]
+        found = _Found(hits, {name: scores})
+        if hide:
+            found.hidden = len(answers.hidden([clip_id for clip_id, _ in answers.raw(name, request.k)]))
+        return found
+
+    def _by_all(self, request: _Request, answers: Answers) -> _Found:
+        answers.rankers.start()
         found = _Found()
+        found.hits = self._fuse(request, answers, found, hide=not request.show_hidden)
+        if answers.exclusion is not None and not request.show_hidden:
+            others = self._fuse(request, answers, _Found(), hide=False)
+            found.hidden = len(answers.hidden([hit.id for hit in others]))
+        for name in found.lists:
+            found.scores[name] = answers.scores(name, [hit.id for hit in found.hits])
+        return found
+
+    def _fuse(self, request: _Request, answers: Answers, found: _Found, *, hide: bool) -> list[FusedHit]:
+        fusion = self.fusion
+        weights = self._weights(fusion)
+        if request.balance is not None:
+            weights = balanced(weights, request.balance)
+            fusion = replace(fusion, weights=weights)
+        by_rank = fusion.name == "rrf"
 
         def missed(name: str, error: Exception) -> None:
             log.warning("the %s ranker failed: %s", name, error)
             found.notices.append(NO_KEYWORDS if name == KEYWORD else f"Without the {name} part: {error}")
 
-        fusion = self.fusion
-        found.hits = hybrid_search(
-            query,
-            embedder=rankers.sound,
-            vindex=indexes.audio,
-            kindex=rankers.words,
-            k=k,
-            candidate_k=max(fusion.depth, k),
-            where=where,
-            rankers=[Ranker(SEMANTIC, lambda _, n, w: rankers.ranked(SEMANTIC, n, w))],
-            fuse=fusion.function(rankers.scores, rankers.best, found.shares),
+        lists = answers.lists(hide=hide)
+        hits = hybrid_search(
+            request.query,
+            embedder=cast(TextEmbedder, answers.rankers.sound),
+            vindex=cast(VectorIndex, lists),
+            kindex=lists,
+            k=request.k,
+            candidate_k=max(fusion.depth, request.k),
+            where=request.where,
+            weights=weights if by_rank else None,
+            rankers=lists.further,
+            fuse=fusion.function(answers.scores, answers.rankers.best, found.shares),
             trace=found.lists,
             on_error=missed,
         )
-        if found.lists.get(AUDIO):
-            found.windows = indexes.audio.best_windows(rankers.sound.vector, [hit.id for hit in found.hits])
-        return found
+        if by_rank:
+            found.shares |= _shares_by_rank(found.lists, weights)
+        return hits
+
+    @staticmethod
+    def _weights(fusion: Fusion) -> dict[str, float]:
+        """The weights by ranker that a fusion comes to: by rank all count alike."""
+        return dict.fromkeys(RANKERS, 1.0) if fusion.name == "rrf" else dict(fusion.weights)
 
     # --- what a hit says of itself
 
-    def _hits(self, query: str, found: _Found, mode: Mode) -> tuple[Hit, ...]:
+    def _hits(self, query: str, found: _Found) -> tuple[Hit, ...]:
         clips = self._catalog.clips([hit.id for hit in found.hits])
         ranks = {name: _ranked(scores) for name, scores in found.lists.items()}
         hits: list[Hit] = []
@@ -214,7 +305,7 @@ class Searcher:
                     bm25_score=hit.bm25_score,
                     start_s=window.start_s if window else None,
                     end_s=window.end_s if window else None,
-                    why=self._why(query, hit, ranks, found.shares, rank <= WITH_REASONS),
+                    why=self._why(query, hit, ranks, found, rank <= WITH_REASONS),
                 )
             )
         return tuple(hits)
@@ -224,17 +315,21 @@ class Searcher:
         query: str,
         hit: FusedHit,
         ranks: Mapping[str, Mapping[str, tuple[int, float]]],
-        shares: Mapping[str, Mapping[str, float]],
+        found: _Found,
         with_words: bool,
     ) -> dict[str, Any]:
+        """By ranker its rank, score and share, each None where it has none; ``matched`` words by field;
+        ``sounds_like``, the excluded text that a hit shown all the same sounds like."""
         why: dict[str, Any] = {}
         for name, by_id in ranks.items():
-            rank, score = by_id.get(hit.id, (None, None))
-            share = shares.get(hit.id, {}).get(name)
-            if rank is not None or share:
+            rank, score = by_id.get(hit.id, (None, found.scores.get(name, {}).get(hit.id)))
+            share = found.shares.get(hit.id, {}).get(name)
+            if score is not None:
                 why[name] = {"rank": rank, "score": score, "share": share}
-        if with_words and KEYWORD in why and why[KEYWORD]["rank"] is not None:
+        if with_words and KEYWORD in why:
             why["matched"] = self._indexes.keyword.explain(query, hit.id)
+        if hit.id in found.sounds_like:
+            why["sounds_like"] = found.sounds_like[hit.id]
         return why
 
     def _answerable(self, found: _Found, parsed: ParsedQuery, hits: Sequence[Hit]) -> float:
@@ -248,3 +343,14 @@ class Searcher:
 
 def _ranked(scores: Scores) -> dict[str, tuple[int, float]]:
     return {clip_id: (rank, score) for rank, (clip_id, score) in enumerate(scores, start=1)}
+
+
+def _shares_by_rank(
+    lists: Mapping[str, ScoredIds], weights: Mapping[str, float]
+) -> dict[str, dict[str, float]]:
+    """What each ranker's list adds to a clip's score under rank fusion, ``{id: {ranker: share}}``."""
+    shares: dict[str, dict[str, float]] = {}
+    for name, scores in lists.items():
+        for rank, (clip_id, _) in enumerate(scores, start=1):
+            shares.setdefault(clip_id, {})[name] = weights.get(name, 1.0) / (RRF_K + rank)
+    return shares

@@ -170,9 +170,20 @@ class LibraryService:
         filters: Filters = Filters(),
         wait: bool = True,
         typing: bool = False,
+        show_hidden: bool = False,
+        balance: float | None = None,
     ) -> SearchResult:
         """Searches; see :meth:`foley_desktop.library.searching.Searcher.search`."""
-        return self.searcher.search(query, k=k, mode=mode, filters=filters, wait=wait, typing=typing)
+        return self.searcher.search(
+            query,
+            k=k,
+            mode=mode,
+            filters=filters,
+            wait=wait,
+            typing=typing,
+            show_hidden=show_hidden,
+            balance=balance,
+        )
 
     def similar(
         self,
