@@ -9,12 +9,14 @@ from __future__ import annotations
 import json
 import os
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from foley_desktop.errors import FoleyError
 from foley_desktop.library import ucs
+from foley_desktop.library.meter import Meter
+from foley_desktop.models import Progress
 
 if TYPE_CHECKING:
     import numpy as np
@@ -186,17 +188,31 @@ def golden_document() -> dict[str, object]:
 
 
 def create_demo(folder: Path) -> Path:
-    """Makes the demo library in ``folder`` and gives the folder; clips already there stay as they are.
+    """Makes the demo library in ``folder`` and gives the folder, in one go; see :func:`make_demo`."""
+    job = make_demo(folder)
+    while True:
+        try:
+            next(job)
+        except StopIteration as stop:
+            return stop.value
+
+
+def make_demo(folder: Path) -> Generator[Progress, None, Path]:
+    """Makes the demo library in ``folder``, clip by clip; clips already there stay as they are.
 
     Raises:
         FoleyError: the folder cannot be written to.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for clip in demo_clips():
+        clips = demo_clips()
+        meter = Meter(len(clips), "Making")
+        for clip in clips:
             target = folder / clip.file_name
+            yield meter.step(0, clip.fx_name)
             if not target.exists():
                 _write(target, wav_bytes(clip))
+            yield meter.step(1, clip.fx_name)
         golden = json.dumps(golden_document(), indent=1) + "\n"
         if not (folder / GOLDEN_NAME).exists():
             _write(folder / GOLDEN_NAME, golden.encode())

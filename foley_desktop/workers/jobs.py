@@ -191,8 +191,9 @@ def demo_job(service: LibraryService) -> Job:
     """Makes the demo library's clips and indexes them; its result is an IndexReport."""
 
     def work() -> Generator[Progress, None, IndexReport]:
-        yield Progress(0, 0, "making the demo sounds")
-        folder = service.create_demo()
+        from foley_desktop.library.demo import make_demo
+
+        folder = yield from make_demo(service.data.demo)
         return (yield from service.index([folder]))
 
     return Job("Indexing the demo library", work, kind="index")
