@@ -313,7 +313,8 @@ class Runner:
     """All lanes of the window.
 
     ``search`` has one thread (the newest query wins), ``reads`` a small pool, ``writes`` and
-    ``measures`` are job lanes: what changes the library, and what only reads it for long.
+    ``measures`` are job lanes: what changes the library, and what only reads it for long. ``lab`` does
+    what is asked about golden sets in the order it was asked; it is never behind an index run.
     """
 
     def __init__(self) -> None:
@@ -323,6 +324,7 @@ class Runner:
         self.reads = TaskLane("reads", self.mailbox, threads=2)
         self.writes = JobLane("writes", self.mailbox)
         self.measures = JobLane("measures", self.mailbox)
+        self.lab = JobLane("lab", self.mailbox)
         # Qt aborts a process that leaves with a thread running, whoever forgot to close the window.
         atexit.register(self.shutdown)
 
@@ -337,7 +339,7 @@ class Runner:
         """
         atexit.unregister(self.shutdown)
         deadline = time.monotonic() + timeout_s
-        lanes = (self.search, self.reads, self.writes, self.measures)
+        lanes = (self.search, self.reads, self.writes, self.measures, self.lab)
         self.mailbox.close()
         for lane in lanes:
             lane.end()
