@@ -13,6 +13,7 @@ from foley_desktop.models import Clip
 from foley_desktop.ui import text
 from foley_desktop.ui.deck import Deck
 from foley_desktop.ui.drag import files_mime
+from foley_desktop.ui.grading_model import GRADE_WORDS
 from foley_desktop.ui.library_actions import LibraryActions
 from foley_desktop.ui.messages import Messages
 from foley_desktop.ui.results_panel import ResultsPanel
@@ -22,6 +23,8 @@ class ClipActions(QObject):
     """Acts on the selection of the results, or on the clip in the deck when nothing is selected."""
 
     similar_wanted = Signal(object)
+    good_answer_wanted = Signal(list, int)
+    """Clips are graded for the query that found them."""
 
     def __init__(
         self, results: ResultsPanel, deck: Deck, library: LibraryActions, messages: Messages, parent: QWidget
@@ -77,6 +80,16 @@ class ClipActions(QObject):
         lines = [clip.path.encode("utf-8", "replace").decode() for clip in self.clips()]
         QGuiApplication.clipboard().setText("\n".join(lines))
 
+    def _add_grades(self, menu: QMenu, clips: list[Clip]) -> None:
+        """Whether these clips answer the query that found them: it then joins the golden set in hand."""
+        found = self._results.search.found
+        if found is None or found.request.kind != "text":
+            return
+        query = text.shown(found.request.text.strip(), 40).replace("&", "&&")
+        grades = menu.addMenu(f"Good answer for “{query}”")
+        for grade, words in sorted(GRADE_WORDS.items(), reverse=True):
+            grades.addAction(f"{grade} {words}", partial(self.good_answer_wanted.emit, clips, grade))
+
     def show_menu(self, clips: list[Clip], position: QPoint) -> None:
         """The context menu of the results."""
         menu = QMenu(self._parent)
@@ -89,6 +102,7 @@ class ClipActions(QObject):
         rating = menu.addMenu("Rating")
         for stars in range(6):
             rating.addAction(f"{'★' * stars or 'No stars'}\t{stars}", partial(self.rate, stars, clips))
+        self._add_grades(menu, clips)
         menu.addSeparator()
         menu.addAction("Copy files\tCtrl+C", self.copy_files)
         menu.addAction("Copy paths", self.copy_paths)

@@ -1,4 +1,7 @@
-"""The Evaluation panel: choose a golden file, run it in the background, read how good the search is."""
+"""The Evaluation panel: choose a golden file, run it in the background, read how good the search is.
+
+Beside that quick run stands the relevance lab, which works on the golden sets of the library.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,7 @@ from PySide6.QtWidgets import (
     QProgressBar,
     QSpinBox,
     QTableView,
+    QTabWidget,
     QVBoxLayout,
     QWidget,
 )
@@ -42,6 +46,9 @@ class EvaluationPanel(QDockWidget):
 
     run_wanted = Signal(str, str, int)
     query_chosen = Signal(str)
+    lab_wanted = Signal(str)
+    """A golden file is to be taken into the relevance lab."""
+    wide_wanted = Signal(bool)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("Evaluation", parent)
@@ -80,7 +87,20 @@ class EvaluationPanel(QDockWidget):
         self.summary = buttons.words(EMPTY, "dim", wrap=True)
         self.unanswerable = buttons.words("", "faint", wrap=True)
         self.unanswerable.setObjectName("evaluation_unanswerable")
-        self.setWidget(self._lay_out())
+        self.lab_button = buttons.push(
+            "Open in the lab", "Take this golden file into the library's relevance lab", self._to_lab
+        )
+        self.lab_button.setObjectName("evaluation_to_lab")
+        self.lab_button.setEnabled(False)
+        self.wide_button = buttons.tool(
+            "wide", "Give this panel most of the window, or give it back", checkable=True
+        )
+        self.wide_button.toggled.connect(self.wide_wanted)
+        self.pages = QTabWidget()
+        self.pages.setObjectName("evaluation_pages")
+        self.pages.setCornerWidget(self.wide_button)
+        self.pages.addTab(self._lay_out(), "Golden file")
+        self.setWidget(self.pages)
         self._show_running(False)
         self.show_evaluation(None)
 
@@ -89,9 +109,7 @@ class EvaluationPanel(QDockWidget):
         line.setObjectName("evaluation_golden")
         line.setPlaceholderText("Golden file (JSON)")
         line.setToolTip("The file with queries and the clips that answer them")
-        line.textChanged.connect(
-            lambda path: self.run_button.setEnabled(bool(path.strip()) and not self._job)
-        )
+        line.textChanged.connect(lambda _: self._update_run())
         line.returnPressed.connect(self._run)
         return line
 
@@ -133,6 +151,7 @@ class EvaluationPanel(QDockWidget):
         second.addWidget(buttons.words("at", "dim"))
         second.addWidget(self.cut)
         second.addStretch(1)
+        second.addWidget(self.lab_button)
         second.addWidget(self.cancel_button)
         second.addWidget(self.run_button)
         inner = QWidget()
@@ -169,6 +188,16 @@ class EvaluationPanel(QDockWidget):
         if not self.golden.text().strip():
             self.golden.setText(path)
 
+    def add_lab(self, lab: QWidget) -> None:
+        """Puts the relevance lab beside the quick run."""
+        self.pages.addTab(lab, "Relevance lab")
+
+    def show_lab(self, lab: QWidget) -> None:
+        self.pages.setCurrentWidget(lab)
+
+    def _to_lab(self) -> None:
+        self.lab_wanted.emit(os.path.expanduser(self.golden.text().strip()))
+
     def _run(self) -> None:
         path = self.golden.text().strip()
         if path and self._job is None:
@@ -177,7 +206,9 @@ class EvaluationPanel(QDockWidget):
             )
 
     def _update_run(self) -> None:
-        self.run_button.setEnabled(bool(self.golden.text().strip()) and self._job is None)
+        chosen = bool(self.golden.text().strip())
+        self.run_button.setEnabled(chosen and self._job is None)
+        self.lab_button.setEnabled(chosen)
 
     def follow(self, job: Job) -> None:
         """Shows a run's progress, then its result."""

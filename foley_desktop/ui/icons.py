@@ -281,6 +281,10 @@ def _chevron_right(p: QPainter) -> None:
     _lines(p, (9, 6, 15, 12), (9, 18, 15, 12))
 
 
+def _wide(p: QPainter) -> None:
+    _lines(p, (3, 12, 21, 12), (3, 12, 7, 8), (3, 12, 7, 16), (21, 12, 17, 8), (21, 12, 17, 16))
+
+
 def _dot(p: QPainter) -> None:
     p.setBrush(p.pen().color())
     p.drawEllipse(QPointF(12, 12), 5, 5)
@@ -315,6 +319,7 @@ _DRAWINGS: dict[str, Drawing] = {
     "category": _category,
     "sparkle": _sparkle,
     "dot": _dot,
+    "wide": _wide,
     "chevron": _chevron,
     "chevron_right": _chevron_right,
 }

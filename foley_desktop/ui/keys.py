@@ -78,6 +78,15 @@ HELP: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
             ("F1  ?", "show or hide these keys"),
         ),
     ),
+    (
+        "Grading, only while its banner is shown",
+        (
+            ("0  1  2", "wrong, acceptable, ideal; ratings rest"),
+            ("N", "next query"),
+            ("K", "skip this query for now"),
+            ("U  Ctrl+Z", "undo"),
+        ),
+    ),
 )
 
 
@@ -112,6 +121,7 @@ class Keys(QObject):
         super().__init__(window)
         self._window = window
         self._keys: dict[tuple[int, int], Key] = {}
+        self._over: dict[tuple[int, int], Key] = {}
         application = QApplication.instance()
         assert application is not None
         application.installEventFilter(self)
@@ -119,6 +129,10 @@ class Keys(QObject):
     def add(self, *keys: Key) -> None:
         for key in keys:
             self._keys[int(key.key), key.modifiers.value] = key
+
+    def lay_over(self, *keys: Key) -> None:
+        """Puts ``keys`` before all others, in place of those laid over so far; without any, ends that."""
+        self._over = {(int(key.key), key.modifiers.value): key for key in keys}
 
     def detach(self) -> None:
         """Stops listening."""
@@ -143,7 +157,8 @@ class Keys(QObject):
         modifiers = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
         if event.key() in _OWN_SHIFT:
             modifiers &= ~SHIFT
-        return self._keys.get((event.key(), modifiers.value))
+        pressed = (event.key(), modifiers.value)
+        return self._over.get(pressed) or self._keys.get(pressed)
 
     @staticmethod
     def _belongs_to(widget: QWidget, key: Key) -> bool:

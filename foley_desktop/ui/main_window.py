@@ -28,6 +28,7 @@ from foley_desktop.ui.evaluation_panel import EvaluationPanel
 from foley_desktop.ui.first_run import FirstRunPage
 from foley_desktop.ui.handover import Handover
 from foley_desktop.ui.keys import CTRL, SHIFT, HelpOverlay, Key, Keys
+from foley_desktop.ui.lab_wing import LabWing
 from foley_desktop.ui.library_actions import LibraryActions
 from foley_desktop.ui.messages import Messages
 from foley_desktop.ui.results_model import ROW_ROLE
@@ -75,6 +76,7 @@ class MainWindow(QMainWindow):
         self.actions_ = ClipActions(self.results, self.deck, self.library, self.messages, self)
         self.handover = Handover(service, runner, self.results.view, self.deck, self)
         self.keys = Keys(self)
+        self.lab = LabWing(self)
         self._connect_search()
         self._connect_library()
         self._connect_listening()
@@ -87,7 +89,9 @@ class MainWindow(QMainWindow):
 
     def _lay_out(self) -> None:
         self.listening = QSplitter(Qt.Orientation.Vertical)
-        self.listening.addWidget(self.results)
+        self.lists = QStackedWidget()  # the results, and what else may stand in their place
+        self.lists.addWidget(self.results)
+        self.listening.addWidget(self.lists)
         self.listening.addWidget(self.deck)
         self.listening.setStretchFactor(0, 1)
         self.listening.setChildrenCollapsible(False)
@@ -107,7 +111,9 @@ class MainWindow(QMainWindow):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.search_bar)
-        column.addWidget(self.sound_banner)
+        self.strips = QVBoxLayout()
+        self.strips.addWidget(self.sound_banner)
+        column.addLayout(self.strips)
         column.addWidget(self.pages, 1)
         self.setCentralWidget(central)
         self.setStatusBar(self.status)
@@ -172,7 +178,7 @@ class MainWindow(QMainWindow):
             lambda: self.search_bar.evaluation_button.setChecked(not panel.isHidden())
         )
         panel.run_wanted.connect(self._evaluate)
-        panel.query_chosen.connect(self._search_for)
+        panel.query_chosen.connect(self.search_for)
 
     def _set_keys(self) -> None:
         key, playback, transport = Qt.Key, self.deck.playback, self.deck.transport
@@ -257,6 +263,9 @@ class MainWindow(QMainWindow):
 
     def find_similar(self, clip: Clip, region: Region | None) -> None:
         """Lists what sounds like ``clip``, or like a region of it."""
+        if self.lab.grading.active:
+            self.messages.say("Leave the grading session to search.")
+            return
         self.results.search.find_similar(clip, region)
 
     def _remember_search(self) -> None:
@@ -276,7 +285,8 @@ class MainWindow(QMainWindow):
         self.search_bar.chips.set_filters(Filters())
         self.search_bar.box.clear()
 
-    def _search_for(self, query: str) -> None:
+    def search_for(self, query: str) -> None:
+        """Searches for a query of elsewhere, as if it had been typed."""
         self.search_bar.set_query(query)
         self.results.search.submit()
 
@@ -368,6 +378,7 @@ class MainWindow(QMainWindow):
         self.keys.detach()
         self.results.search.stop()
         self.library.stop()
+        self.lab.stop()
         self.deck.stop()
         player = self.deck.playback.player
 

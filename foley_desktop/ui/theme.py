@@ -211,10 +211,12 @@ QTreeView::item { padding: 2px 2px; border: 0; }
 QTreeView::item:hover { background: $raised; }
 QTreeView::item:selected { background: $selection; color: $text; }
 QTreeView::branch { background: transparent; }
-QTreeView::indicator, QMenu::indicator { width: 11px; height: 11px; border: 1px solid $faint;
+QTreeView::indicator, QMenu::indicator, QCheckBox::indicator {
+    width: 11px; height: 11px; border: 1px solid $faint;
     border-radius: 3px; background: $window; }
-QTreeView::indicator:checked, QMenu::indicator:checked { background: $accent; border-color: $accent; }
-QTreeView::indicator:hover { border-color: $text; }
+QTreeView::indicator:checked, QMenu::indicator:checked, QCheckBox::indicator:checked {
+    background: $accent; border-color: $accent; }
+QTreeView::indicator:hover, QCheckBox::indicator:hover { border-color: $text; }
 QMenu::indicator { margin-left: 7px; }
 QHeaderView { background: $bar; border: 0; }
 QHeaderView::section { background: $bar; color: $dim; border: 0; border-right: 1px solid $line;
@@ -248,6 +250,23 @@ QFrame[role="banner"] { background: #2c2617; border: 0; border-bottom: 1px solid
 QFrame[role="banner"] QLabel { color: #f0d7a4; }
 QFrame[role="notice"] { background: #17242b; border: 0; border-bottom: 1px solid #24404c; }
 QFrame[role="notice"] QLabel { color: #b8d4e4; }
+QFrame[role="grading"] { background: #1c2530; border: 0; border-bottom: 2px solid $blue; }
+QLabel[role="grading-heading"] { color: $blue; font-size: 11px; font-weight: 700; letter-spacing: 1px; }
+QPushButton[role="grade-0"] { border-color: $red; }
+QPushButton[role="grade-1"] { border-color: $amber; }
+QPushButton[role="grade-2"] { border-color: $accent; }
+QPushButton[role="menu"] { padding-right: 22px; }
+QToolButton[role="mode"] { padding: 3px 7px 3px 5px; color: $dim; background: transparent;
+    border-color: $line; }
+QToolButton[role="mode"]:checked { background: $raised; border-color: $edge; color: $text; }
+QTabWidget::pane { border: 0; border-top: 1px solid $line; }
+QTabBar { background: $bar; }
+QTabBar::tab { background: transparent; color: $dim; padding: 6px 13px 5px 13px; border: 0;
+    border-bottom: 2px solid transparent; }
+QTabBar::tab:selected { color: $text; border-bottom-color: $accent; }
+QTabBar::tab:hover { color: $text; }
+QTabBar::tab:focus { color: $accent; }
+QScrollArea, QScrollArea > QWidget > QWidget { background: $panel; }
 QFrame[role="toast"] { background: $raised; border: 1px solid $edge; border-radius: 7px; }
 QFrame[role="toast-error"] { background: #2d1d20; border: 1px solid $red; border-radius: 7px; }
 QFrame[role="help"] { background: $bar; border: 1px solid $edge; border-radius: 10px; }

@@ -25,6 +25,7 @@ def capture(window: MainWindow) -> dict[str, Any]:
         "table": _text(window.results.view.horizontalHeader().saveState()),
         "volume_db": window.deck.transport.volume,
         "golden": window.evaluation.golden.text(),
+        "lab": window.lab.capture(),
     }
 
 
@@ -41,6 +42,7 @@ def restore(window: MainWindow, extra: dict[str, Any]) -> None:
     golden = state.get("golden")
     if isinstance(golden, str):
         window.evaluation.golden.setText(golden)
+    window.lab.restore(state.get("lab"))
     volume = state.get("volume_db")
     if isinstance(volume, int) and not isinstance(volume, bool):
         window.deck.transport.volume = volume
