@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -292,3 +293,18 @@ def test_only_json_on_stdout_and_the_module_starts(library):
     command = [sys.executable, "-m", "foley_desktop", "--library", str(library), "--json", "search", "dog"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
     assert json.loads(done.stdout)["hits"][0]["name"].startswith("dog")
+
+
+def test_a_known_folder_that_is_away_makes_its_clips_offline_and_back(folder, tmp_path, run):
+    data, moved = tmp_path / "data", tmp_path / "away"
+    root = tmp_path / "root"
+    shutil.copytree(folder, root)
+    run("index", str(root), "--embedder", "hash", data=data)
+    root.rename(moved)
+    code, document, _ = run("index", str(root), data=data)
+    assert code == 0 and document["missing"] == 0
+    assert run("show", "rain 5.1.wav", data=data)[1]["status"] == "offline"
+    moved.rename(root)
+    code, document, _ = run("index", str(root), data=data)
+    assert code == 0 and document["added"] == 0
+    assert run("show", "rain 5.1.wav", data=data)[1]["status"] == "ok"

@@ -150,7 +150,9 @@ class LibraryService:
 
         if embedder:
             self.use_embedder(embedder)
-        chosen = None if folders is None else [_absolute_folder(folder) for folder in folders]
+        # A known folder whose drive is away is scanned too: its clips become offline.
+        known = {root.path for root in self.catalog.roots()}
+        chosen = None if folders is None else [_absolute_folder(folder, known) for folder in folders]
         return ingest(self.catalog, self.indexes, chosen, models=self.models, audio=audio)
 
     def create_demo(self) -> Path:
@@ -421,8 +423,8 @@ class LibraryService:
             self.catalog.close()
 
 
-def _absolute_folder(path: str | os.PathLike[str]) -> str:
+def _absolute_folder(path: str | os.PathLike[str], known: Collection[str] = ()) -> str:
     folder = os.path.abspath(os.fspath(path))
-    if not os.path.isdir(folder):
+    if folder not in known and not os.path.isdir(folder):
         raise FoleyError(f"There is no folder {folder}.", hint="Check the path, and that the drive is there.")
     return folder
