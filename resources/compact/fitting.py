@@ -5,7 +5,7 @@
   captions of the clips each class is sure of, under the constraint that the order is kept.
 * Words: kernel ridge regression over a sample of centres, and small networks with a soft-target contrastive
   loss; their scores are brought to one scale and added.
-* Likeness: principal components of the embedding, partly whitened.
+* Likeness: principal components of the embedding, whitened, and beside them the words a sound seems to mean.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ RIDGE = 1.0
 NETWORKS = 4
 HIDDEN = 512
 EPOCHS = 20
-LIKENESS_WHITENING = 0.8
-LIKENESS_DIM = 512
+LIKENESS_HEARD = 416
+LIKENESS_MEANT = 96
+LIKENESS_MEANT_SHARE = 0.5
 CATEGORY_WEIGHT = 2.0
 LENGTH_QUANTILE = 0.999
 CLASSES = (78, 79, 69)
@@ -89,10 +90,17 @@ def fit(clips: Clips, phrases: Phrases, seed: int = 0) -> dict[str, np.ndarray]:
     lengths = np.sqrt(sum(np.square(part).sum(axis=1) for part in parts))
     arrays["length"] = np.array([np.quantile(lengths, LENGTH_QUANTILE)], np.float32)
 
+    arrays |= likeness(clips, vectors, seed)
+    return arrays
+
+
+def likeness(clips: Clips, phrases: np.ndarray, seed: int) -> dict[str, np.ndarray]:
+    """The sound-only space: whitened components of the embedding, and the main directions of meaning."""
     loudness = np.stack([bridge.loudness(b) for b in clips.blocks])
-    arrays |= {
-        f"likeness.{k}": v for k, v in projection(loudness, LIKENESS_DIM, seed, LIKENESS_WHITENING).items()
-    }
+    arrays = {f"likeness.{k}": v for k, v in projection(loudness, LIKENESS_HEARD, seed, 1.0).items()}
+    _, _, directions = np.linalg.svd(phrases - phrases.mean(axis=0), full_matrices=False)
+    arrays["likeness.words"] = directions[:LIKENESS_MEANT].T.astype(np.float16)
+    arrays["likeness.share"] = np.array([LIKENESS_MEANT_SHARE], np.float32)
     return arrays
 
 

@@ -20,7 +20,7 @@ import os
 import sys
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -186,22 +186,22 @@ class Trainer:
             load[fold[package]] += sizes[package]
         return np.array([fold[package] for package in self.packages])
 
-    def measured(self, golden: dict[str, Any]) -> dict[str, dict[str, float]]:
-        """Metrics by kind of query, every clip embedded by a bridge that saw nothing of its package."""
+    def held_out(self) -> Iterator[tuple[np.ndarray, bridge.Bridge]]:
+        """For each fold the numbers of its clips, and a bridge that saw nothing of its packages."""
         folds = self.folds()
-        queries = golden["queries"]
-        scores = np.zeros((len(queries), len(self.entries)), np.float32)
         for fold in range(FOLDS + 1):
-            tested = np.flatnonzero(folds == fold)
             with tempfile.TemporaryDirectory() as folder:
                 file = Path(folder) / "bridge.safetensors"
                 save(self.fit(self.trainable(folds != fold)), file)
-                trained = bridge.Bridge(file)
-            asked = self.questions(trained, [query["text"] for query in queries])
-            scores[:, tested] = (
-                asked @ np.stack([trained.sound(self.blocks[i], self.heads[i]) for i in tested]).T
-            )
-            print(f"fold {fold + 1} of {FOLDS + 1}", file=sys.stderr)
+                yield np.flatnonzero(folds == fold), bridge.Bridge(file)
+
+    def measured(self, golden: dict[str, Any]) -> dict[str, dict[str, float]]:
+        """Metrics by kind of query, over all clips together, each embedded by a bridge that never saw it."""
+        texts = [query["text"] for query in golden["queries"]]
+        scores = np.zeros((len(texts), len(self.entries)), np.float32)
+        for tested, trained in self.held_out():
+            heard = [trained.vectors(self.blocks[i], self.heads[i])[0] for i in tested]
+            scores[:, tested] = self.questions(trained, texts) @ np.stack(heard).T
         return self.metrics(golden, scores)
 
     def questions(self, trained: bridge.Bridge, texts: list[str]) -> np.ndarray:

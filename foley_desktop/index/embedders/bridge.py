@@ -21,7 +21,7 @@ from foley_desktop.errors import ModelError
 from foley_desktop.index.embedders.weights import read_safetensors
 from foley_desktop.settings import resource
 
-FORMAT = "3"
+FORMAT = "4"
 WORDS = 384
 DIM = 480
 """384 of words, 82 of categories, padding; divisible by 32, as quantising indexes like it."""
@@ -128,6 +128,7 @@ class Bridge:
         self._words_mean = arrays["words.mean"]
         self._length = float(arrays["length"][0])
         self._likeness = tuple(arrays[f"likeness.{part}"] for part in ("mean", "scale", "projection"))
+        self._likeness_words, self._words_share = arrays["likeness.words"], float(arrays["likeness.share"][0])
 
     def words(self, features: np.ndarray) -> np.ndarray:
         """The place of a sound among words, float32 ``(384,)``, the longer the surer."""
@@ -141,22 +142,33 @@ class Bridge:
             out = out + unit_rows(hidden) * (self._network_gain / len(self._networks))
         return out.astype(np.float32)
 
-    def sound(self, blocks: np.ndarray, heads: np.ndarray) -> np.ndarray:
-        """The joint space's vector of one window, float32 ``(480,)`` of unit length.
+    def vectors(self, blocks: np.ndarray, heads: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The two vectors of one window, float32 of unit length: ``(480,)`` joint, ``(512,)`` likeness.
 
         ``blocks`` are aiSFX embeddings ``(t, 512)``, ``heads`` the first heads' layers ``(t, n)``.
         """
         words = self.words(pooled(blocks, heads))
+        return self._joint(words, heads), self.likeness(words, blocks)
+
+    def _joint(self, words: np.ndarray, heads: np.ndarray) -> np.ndarray:
         evidence = category_evidence(heads, self._columns, self._evidence_mean.size)
         evidence = (evidence - self._evidence_mean) * self._evidence_gain
         out = np.zeros(DIM, dtype=np.float32)
         out[:WORDS] = words
         out[WORDS : WORDS + evidence.size] = evidence
         norm = float(np.linalg.norm(out))
-        if norm > self._length:
-            return out / np.float32(norm)
         out[-1] = np.sqrt(max(self._length**2 - norm**2, 0.0))
         return unit_rows(out)
+
+    def likeness(self, words: np.ndarray, blocks: np.ndarray) -> np.ndarray:
+        """The place of a sound among sounds, float32 ``(512,)`` of unit length.
+
+        The whitened embedding, and beside it, with less weight, what kind of sound it seems to be.
+        """
+        mean, scale, projection = self._likeness
+        heard = unit_rows(np.clip((loudness(blocks) - mean) / scale, -_CLIP, _CLIP) @ projection)
+        meant = unit_rows(words @ self._likeness_words) * self._words_share
+        return unit_rows(np.concatenate([heard, meant]))
 
     def question(self, plain: np.ndarray, as_sound: np.ndarray) -> np.ndarray:
         """The joint space's vectors of texts, float32 ``(n, 480)``, unit rows.
@@ -169,11 +181,6 @@ class Bridge:
             asked = category_question(plain, self._phrases, self._first_of)
             out[:, WORDS : WORDS + asked.shape[1]] = asked
         return unit_rows(out)
-
-    def likeness(self, blocks: np.ndarray) -> np.ndarray:
-        """The place of a sound among sounds, float32 ``(512,)`` of unit length."""
-        mean, scale, projection = self._likeness
-        return unit_rows(np.clip((loudness(blocks) - mean) / scale, -_CLIP, _CLIP) @ projection)
 
 
 @lru_cache(maxsize=1)

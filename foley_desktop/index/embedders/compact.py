@@ -1,7 +1,7 @@
 """The default embedder: works offline at once, from packages of the registry and our own bridge.
 
 Sound goes through the aiSFX network and the bridge into a joint space with MiniLM's sentences and the
-categories of sound; likeness is measured in the space of the network itself. One pass makes both vectors.
+categories of sound; likeness is measured in the whitened space of the network. One pass makes both vectors.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from foley_desktop.index.embedders.frontend import blocks_of, log_mel
 from foley_desktop.index.embedders.spaces import Description, Vectors, WindowedEmbedder
 from foley_desktop.index.embedders.weights import fingerprint
 
-PIPELINE = "2"
+PIPELINE = "3"
 """Changes when windows, features or pooling do, so that old vectors are never mixed with new ones."""
 
 HOP_FRAMES = 50
@@ -81,8 +81,6 @@ class CompactEmbedder(WindowedEmbedder):
 
     def submit(self, samples: np.ndarray) -> Callable[[], Vectors]:
         blocks = self._network.embed(blocks_of(log_mel(samples), HOP_FRAMES))
-        vectors = {
-            self.model_id: self._bridge.sound(blocks, self._network.head_features(blocks)),
-            str(self.description.likeness_model_id): self._bridge.likeness(blocks),
-        }
+        joint, likeness = self._bridge.vectors(blocks, self._network.head_features(blocks))
+        vectors = {self.model_id: joint, str(self.description.likeness_model_id): likeness}
         return lambda: vectors
