@@ -8,7 +8,12 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QVBoxLayout, QWi
 
 from foley_desktop.ui import buttons, icons, theme
 
-CARD_HEIGHT = 84
+LEAD = (
+    "Foley Desktop listens to your folders and finds sounds by words, by meaning and by likeness. "
+    "Everything stays on this computer, and your files are never changed."
+)
+# Fixed heights, because layouts reckon wrapped labels too low.
+LEAD_HEIGHT, CARD_HEIGHT, GAP = 58, 80, 10
 STEPS = (
     ("search", "Search as you think", "“heavy door slam”, a mood, or words that no file name holds."),
     ("audition", "Hear it at once", "Up and Down play each sound. Space stops, a click seeks."),
@@ -44,27 +49,26 @@ class FirstRunPage(QWidget):
         column.setContentsMargins(44, 40, 44, 36)
         column.setSpacing(10)
         column.addWidget(buttons.words("Find the sound you hear in your head.", "hero"))
-        column.addWidget(
-            buttons.words(
-                "Foley Desktop listens to your folders and finds sounds by words, by meaning and by "
-                "likeness. Everything stays on this computer, and your files are never changed.",
-                "lead",
-                wrap=True,
-            )
-        )
+        lead = buttons.words(LEAD, "lead", wrap=True)
+        lead.setFixedHeight(LEAD_HEIGHT)
+        lead.setAlignment(Qt.AlignmentFlag.AlignTop)
+        column.addWidget(lead)
         column.addSpacing(12)
         column.addLayout(choice)
         column.addWidget(buttons.words("… or drop a folder anywhere on this window.", "faint"))
         column.addSpacing(18)
-        column.addLayout(self._steps())
+        column.addWidget(self._steps())
         outer = QVBoxLayout(self)
         outer.addStretch(2)
         outer.addWidget(self._inner, 0, Qt.AlignmentFlag.AlignHCenter)
         outer.addStretch(3)
 
-    def _steps(self) -> QGridLayout:
-        grid = QGridLayout()
-        grid.setSpacing(10)
+    def _steps(self) -> QWidget:
+        steps = QWidget()
+        steps.setFixedHeight(2 * CARD_HEIGHT + GAP)
+        grid = QGridLayout(steps)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setSpacing(GAP)
         for number, (icon, title, words) in enumerate(STEPS):
             card = QFrame()
             theme.mark(card, "card")
@@ -81,9 +85,9 @@ class FirstRunPage(QWidget):
             said.setAlignment(Qt.AlignmentFlag.AlignTop)
             column.addWidget(said, 1)
             line.addLayout(column, 1)
-            card.setMinimumHeight(CARD_HEIGHT)
+            card.setFixedHeight(CARD_HEIGHT)
             grid.addWidget(card, number // 2, number % 2)
-        return grid
+        return steps
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)

@@ -17,7 +17,7 @@ from foley_desktop.workers.job import Job
 from foley_desktop.workers.jobs import Dropped
 from foley_desktop.workers.runner import Runner
 
-REFRESH_EVERY_S = 2.0
+REFRESH_EVERY_S = 1.0
 MODELS_EVERY_MS = 400
 LATER_MS = 1500
 """When everything is made ready for a first search, even in a library that is empty still."""
