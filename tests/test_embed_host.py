@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from foley_desktop.errors import ModelError, SilentAudioError
-from foley_desktop.index.embedders import child_process, host, wire
+from foley_desktop.index.embedders import child_process, host, remote, wire
 from foley_desktop.index.embedders.hashing import HashEmbedder, HashTextEmbedder
 from foley_desktop.index.embedders.host import ModelHost
 
@@ -121,7 +121,7 @@ def test_a_child_that_does_not_answer_is_ended(models: ModelHost, monkeypatch: p
     pid = models.pid
     assert pid is not None
     os.kill(pid, signal.SIGSTOP)
-    monkeypatch.setattr(host, "TEXT_TIMEOUT_S", 0.2)
+    monkeypatch.setattr(remote, "TEXT_TIMEOUT_S", 0.2)
     with pytest.raises(ModelError, match="in time"):
         models.text_embedder().embed_text("hello")
     assert until(lambda: not alive(pid))

@@ -52,6 +52,8 @@ class ChildProcess:
         self._failure: ModelError | None = None
         self._lock = threading.Lock()
         self._pending: dict[int, Future[wire.Message]] = {}
+        self._progress: dict[int, Callable[[int, int, str], None]] = {}
+        self.notices: list[str] = []
         self._ended = False
         self._ids = count(1)
         self._outbox: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
@@ -80,8 +82,16 @@ class ChildProcess:
             self._log.close()
             raise
 
-    def request(self, header: Mapping[str, Any], numbers: np.ndarray | None) -> Future[wire.Message]:
+    def request(
+        self,
+        header: Mapping[str, Any],
+        numbers: np.ndarray | None,
+        progress: Callable[[int, int, str], None] | None = None,
+    ) -> Future[wire.Message]:
         """Sends a request; the future gets the reply, or the error that the child reported.
+
+        Args:
+            progress: Called from the reading thread with what the child says of a long request.
 
         Raises:
             ModelError: when the process has ended.
@@ -93,6 +103,8 @@ class ChildProcess:
             if self._ended:
                 raise _again(self._failure)
             self._pending[number] = future
+            if progress is not None:
+                self._progress[number] = progress
         self._outbox.put(message)
         return future
 
@@ -143,13 +155,21 @@ class ChildProcess:
         if event == "ready":
             self.ready = self.was_ready = True
             self._on_event()
+        elif event == "notice":
+            self.notices.append(header["text"])
         elif event == "failed":
             error = _rebuilt(header["error"])
             self._failure = error if isinstance(error, ModelError) else None
             raise wire.Closed("the models cannot be loaded")
+        elif "progress" in header:
+            with self._lock:
+                told = self._progress.get(header["id"])
+            if told is not None:
+                told(*header["progress"])
         else:
             with self._lock:
                 future = self._pending.pop(header["id"], None)
+                self._progress.pop(header["id"], None)
             if future is None:
                 return
             if "error" in header:

@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
+from pathlib import Path
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -24,7 +25,8 @@ import numpy as np
 from foley_desktop.errors import FoleyError, ModelError
 from foley_desktop.index.embedders import registry, wire
 from foley_desktop.index.embedders.child_process import ChildProcess
-from foley_desktop.index.embedders.spaces import Description, Vectors, WindowedEmbedder
+from foley_desktop.index.embedders.remote import RemoteEmbedder, RemoteText
+from foley_desktop.index.embedders.spaces import Description, WindowedEmbedder
 from foley_desktop.index.protocols import TextEmbedder
 
 State = Literal["off", "loading", "ready", "failed"]
@@ -32,9 +34,6 @@ State = Literal["off", "loading", "ready", "failed"]
 CHILD_FLAG = "--model-host"
 """A frozen application is started with this argument alone to become its own model process."""
 
-TEXT_TIMEOUT_S = 120.0
-SOUND_TIMEOUT_S = 600.0
-_TEXTS_A_MESSAGE = 4
 _RETRY_AFTER_S = 2.0
 _BOOT = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
@@ -80,6 +79,11 @@ class Models(Protocol):
 
     def wait_ready(self, timeout: float | None = None) -> bool: ...
 
+    @property
+    def notices(self) -> Sequence[str]: ...
+
+    def activate(self, name: str) -> None: ...
+
     def describe(self, name: str, /) -> Description: ...
 
     def describe_text(self) -> Description: ...
@@ -97,10 +101,20 @@ class ModelHost:
     Args:
         names: The models it hosts. The first text model among them ranks by meaning.
         threads: Threads a model may use; by default all cores but one, at most four.
+        models_folder: Where checkpoints that the user added lie.
+        device: ``cpu``, ``cuda`` or ``mps``, for the models that can choose.
     """
 
-    def __init__(self, names: Sequence[str] = ("minilm", "compact"), *, threads: int | None = None) -> None:
+    def __init__(
+        self,
+        names: Sequence[str] = ("minilm", "compact"),
+        *,
+        threads: int | None = None,
+        models_folder: Path | None = None,
+        device: str = "cpu",
+    ) -> None:
         self.names = tuple(names)
+        self._place = registry.Place(models_folder, device)
         self._text_name = registry.text_model(self.names)
         self._threads = threads or default_threads()
         self._changed = threading.Condition()
@@ -130,6 +144,12 @@ class ModelHost:
             return None if self._child is not None else self._error
 
     @property
+    def notices(self) -> list[str]:
+        """What the running child has to say of its models: a device that was not there, for one."""
+        with self._changed:
+            return list(self._child.notices) if self._child is not None else []
+
+    @property
     def pid(self) -> int | None:
         """The process id of the running child."""
         with self._changed:
@@ -150,18 +170,22 @@ class ModelHost:
             self._changed.wait_for(lambda: self._child is None or self._child.ready, timeout)
             return self._child is not None and self._child.ready
 
-    @staticmethod
-    def describe(name: str) -> Description:
+    def describe(self, name: str, /) -> Description:
         """The spaces of a model, without starting anything.
 
         Raises:
-            ModelError: when there is no such model or it is not installed.
+            ModelError: when there is no such model, it is not installed or has no weights.
         """
-        return registry.describe(name)
+        return registry.describe(name, self._place)
 
     def describe_text(self) -> Description:
         """The space of the text embedder, without starting the process."""
-        return registry.describe(registry.text_model(self.names))
+        return self.describe(self._text_name)
+
+    def activate(self, name: str) -> None:
+        """Makes this the embedder that a new child loads at once. The running child goes on with both."""
+        with self._changed:
+            self.names = (self._text_name, name)
 
     def text_embedder(self) -> TextEmbedder:
         """The embedder of words alone.
@@ -169,7 +193,7 @@ class ModelHost:
         Raises:
             ModelError: when it is not installed.
         """
-        return RemoteText(self, self._text_name, registry.describe(self._text_name))
+        return RemoteText(self, self._text_name, self.describe_text())
 
     def embedder(self, name: str = "compact") -> RemoteEmbedder:
         """A joint embedder of text and sound.
@@ -179,7 +203,7 @@ class ModelHost:
         """
         if registry.entry(name).load_audio is None:
             raise ModelError(f"The model {name} does not hear sound.")
-        return RemoteEmbedder(self, name, registry.describe(name))
+        return RemoteEmbedder(self, name, self.describe(name))
 
     def warm(self, name: str = "compact") -> None:
         """Lets a model load its part for sound in the background, before the first clip needs it."""
@@ -192,6 +216,16 @@ class ModelHost:
             ModelError: when it cannot be started.
         """
         return self._running().request(header, numbers)
+
+    def task(
+        self, name: str, arguments: dict[str, Any], progress: Callable[[int, int, str], None]
+    ) -> Future[wire.Message]:
+        """Starts long work that is no embedding; what it made stands as ``made`` in the reply's header.
+
+        Raises:
+            ModelError: when the child cannot be started.
+        """
+        return self._running().request({"op": "task", "task": name, "arguments": arguments}, None, progress)
 
     def wait(self, future: Future[wire.Message], timeout: float) -> wire.Message:
         """The reply to a request. A child that does not answer in time is ended.
@@ -231,7 +265,14 @@ class ModelHost:
                 return self._child
             if self._error is not None and time.monotonic() - self._failed_at < _RETRY_AFTER_S:
                 raise ModelError(self._error.sentence, hint=self._error.hint, cause=self._error)
-            hello = {"names": sorted({self._text_name, *self.names}), "threads": self._threads}
+            names = list(dict.fromkeys((self._text_name, *self.names))) if self.names else []
+            folder = os.fspath(self._place.models) if self._place.models else None
+            hello = {
+                "names": names,
+                "threads": self._threads,
+                "models": folder,
+                "device": self._place.device,
+            }
             try:
                 self._child = ChildProcess(
                     child_command(), child_environment(self._threads), hello, self._on_event, self._on_death
@@ -256,70 +297,23 @@ class ModelHost:
             self._changed.notify_all()
 
 
-class RemoteText:
-    """A text embedder whose model lives in the child process."""
-
-    def __init__(self, host: ModelHost, name: str, description: Description) -> None:
-        self._host = host
-        self._name = name
-        self.model_id = description.model_id
-        self.dim = description.dim
-
-    def embed_text(self, text: str | Sequence[str]) -> np.ndarray:
-        """Unit vectors, float32 ``(n, dim)``; a single text goes before batches.
-
-        Raises:
-            ModelError: when the model cannot answer.
-        """
-        texts = [text] if isinstance(text, str) else list(text)
-        urgency = 0 if len(texts) == 1 else 1
-        futures = [
-            self._host.submit(
-                {
-                    "op": "text",
-                    "model": self._name,
-                    "texts": texts[first : first + _TEXTS_A_MESSAGE],
-                    "urgency": urgency,
-                }
-            )
-            for first in range(0, len(texts), _TEXTS_A_MESSAGE)
-        ]
-        parts = [self._host.wait(future, TEXT_TIMEOUT_S)[1] for future in futures]
-        flat = np.concatenate(parts) if parts else np.zeros(0, np.float32)
-        return flat.reshape(len(texts), self.dim)
-
-
-class RemoteEmbedder(WindowedEmbedder):
-    """A joint embedder whose models live in the child process; clips are cut here."""
-
-    def __init__(self, host: ModelHost, name: str, description: Description) -> None:
-        super().__init__(description)
-        self._host = host
-        self._name = name
-        self._text = RemoteText(host, name, description)
-
-    def embed_text(self, text: str | Sequence[str]) -> np.ndarray:
-        return self._text.embed_text(text)
-
-    def submit(self, samples: np.ndarray) -> Callable[[], Vectors]:
-        future = self._host.submit({"op": "sound", "model": self._name}, samples)
-
-        def vectors() -> Vectors:
-            header, flat = self._host.wait(future, SOUND_TIMEOUT_S)
-            return wire.parted(header["layout"], flat)
-
-        return vectors
-
-
 class InProcessModels:
     """The interface of :class:`ModelHost` without a process, for tests and tools."""
 
-    def __init__(self, names: Sequence[str] = ("hash",)) -> None:
+    def __init__(
+        self, names: Sequence[str] = ("hash",), *, models_folder: Path | None = None, device: str = "cpu"
+    ) -> None:
         self.names = tuple(names)
+        self._place = registry.Place(models_folder, device)
+        self.notices: list[str] = []
         self.state: State = "off"
         self.error: FoleyError | None = None
 
-    describe = staticmethod(registry.describe)
+    def describe(self, name: str, /) -> Description:
+        return registry.describe(name, self._place)
+
+    def activate(self, name: str) -> None:
+        """Nothing to do: every embedder is loaded when asked for."""
 
     def start(self) -> None:
         self.state = "ready"
@@ -333,18 +327,18 @@ class InProcessModels:
 
     def describe_text(self) -> Description:
         """The space of the text embedder."""
-        return registry.describe(registry.text_model(self.names))
+        return self.describe(registry.text_model(self.names))
 
     def text_embedder(self) -> TextEmbedder:
         self.start()
-        return registry.entry(registry.text_model(self.names)).load_text()
+        return registry.entry(registry.text_model(self.names)).load_text(self._place)
 
     def embedder(self, name: str = "compact") -> WindowedEmbedder:
         load = registry.entry(name).load_audio
         if load is None:
             raise ModelError(f"The model {name} does not hear sound.")
         self.start()
-        return load()
+        return load(self._place)
 
     def close(self, timeout: float = 2.0) -> None:
         self.state = "off"

@@ -1,8 +1,9 @@
 """The model process: reads requests, runs the models, ends when the application does.
 
 Three threads. The main one reads requests and so notices at once when the application is gone, even
-killed. One answers texts, a single query before batches of texts. One embeds sound, at a lower
-priority and only loaded when the first sound comes, so that a search never waits for an import.
+killed. One answers texts, a single query before batches of texts. One embeds sound and does other long
+work, at a lower priority and only loaded when the first sound comes, so that a search never waits for an
+import.
 Standard output belongs to the protocol: what anything prints goes to standard error.
 """
 
@@ -19,13 +20,14 @@ import traceback
 import warnings
 from collections.abc import Callable
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from foley_desktop.errors import FoleyError, SilentAudioError
+from foley_desktop.errors import FoleyError, ModelError, SilentAudioError
 from foley_desktop.index.embedders import wire
-from foley_desktop.index.embedders.registry import entry
+from foley_desktop.index.embedders.registry import HERE, TASKS, TEXT_EMBEDDERS, Place, entry
 from foley_desktop.index.embedders.spaces import WindowedEmbedder
 from foley_desktop.index.protocols import TextEmbedder
 
@@ -68,6 +70,8 @@ class _Child:
         self._texts: dict[str, TextEmbedder] = {}
         self._sounds: dict[str, WindowedEmbedder] = {}
         self._threads = 1
+        self._place = HERE
+        self._noticed: set[str] = set()
         self._text_lane = _Lane("texts", self._text, self._send)
         self._sound_lane: _Lane | None = None
 
@@ -75,6 +79,8 @@ class _Child:
         """Serves until the application closes its end."""
         hello, _ = wire.receive(self._requests)
         self._threads = int(hello["threads"])
+        models = hello.get("models")
+        self._place = Place(Path(models) if models else None, hello.get("device", "cpu"))
         threading.Thread(target=self._load, args=(hello["names"],), name="load", daemon=True).start()
         while True:
             request = wire.receive(self._requests)
@@ -86,13 +92,30 @@ class _Child:
     def _load(self, names: list[str]) -> None:
         try:
             for name in names:
-                self._texts[name] = entry(name).load_text()
-                self._texts[name].embed_text("ready")
+                try:
+                    self._load_text(name)
+                except ModelError:
+                    # An embedder of sound that cannot read says so when asked; words go on without it.
+                    if name in TEXT_EMBEDDERS:
+                        raise
         except BaseException as error:
             self._send(wire.pack({"event": "failed", "error": _told(error)}))
             return
         self._text_lane.start()
         self._send(wire.pack({"event": "ready"}))
+
+    def _load_text(self, name: str) -> TextEmbedder:
+        embedder = entry(name).load_text(self._place)
+        self._tell_notice(embedder)
+        embedder.embed_text("ready")
+        self._texts[name] = embedder
+        return embedder
+
+    def _tell_notice(self, embedder: object) -> None:
+        text = getattr(embedder, "notice", "")
+        if text and text not in self._noticed:
+            self._noticed.add(text)
+            self._send(wire.pack({"event": "notice", "text": text}))
 
     def _start_sound_lane(self) -> _Lane:
         if self._sound_lane is None:
@@ -102,11 +125,15 @@ class _Child:
 
     def _text(self, request: Request) -> bytes:
         header, _ = request
-        vectors = self._texts[header["model"]].embed_text(header["texts"])
+        name = header["model"]
+        embedder = self._texts.get(name) or self._load_text(name)
+        vectors = embedder.embed_text(header["texts"])
         return wire.pack({"id": header["id"], "rows": len(vectors)}, vectors)
 
     def _sound(self, request: Request) -> bytes:
         header, samples = request
+        if header["op"] == "task":
+            return self._task(header)
         name = header["model"]
         if name not in self._sounds:
             self._sounds[name] = self._load_sound(name)
@@ -115,12 +142,19 @@ class _Child:
         layout, flat = wire.joined(self._sounds[name].submit(samples)())
         return wire.pack({"id": header["id"], "layout": layout}, flat)
 
+    def _task(self, header: dict[str, Any]) -> bytes:
+        def report(done: int, total: int, what: str) -> None:
+            self._send(wire.pack({"id": header["id"], "progress": [done, total, what]}))
+
+        return wire.pack({"id": header["id"], "made": TASKS[header["task"]](report, **header["arguments"])})
+
     def _load_sound(self, name: str) -> WindowedEmbedder:
         load = entry(name).load_audio
         if load is None:
             raise KeyError(f"{name} does not embed sound")
         _lower_priority()
-        embedder = load()
+        embedder = load(self._place)
+        self._tell_notice(embedder)
         torch = sys.modules.get("torch")
         if torch is not None:
             torch.set_num_threads(self._threads)
