@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from foley_desktop.commands import Context
 
 EMBEDDERS = ("compact", "clap", "hash")
+"""Embedders by name; ``clap-…`` are further checkpoints."""
+
 DEPTHS = ("16", "24", "32", "float")
 
 
@@ -56,18 +58,49 @@ def build_parser() -> argparse.ArgumentParser:
 
     index = command("index", "scan folders, read tags, embed and index; can be resumed")
     index.add_argument("folders", nargs="+", metavar="FOLDER")
-    index.add_argument("--embedder", choices=EMBEDDERS, help="the embedder for the sound vectors")
+    index.add_argument(
+        "--embedder",
+        type=_embedder,
+        metavar="NAME",
+        help=f"the embedder for the sound vectors: {', '.join(EMBEDDERS)} or clap-…",
+    )
     index.add_argument("--no-audio", action="store_true", help="leave the sound vectors for later")
 
     search = command("search", "find clips by words and meaning")
     search.add_argument("query", metavar="QUERY")
     _add_result_options(search)
     search.add_argument("--mode", choices=MODES, default="hybrid")
+    search.add_argument(
+        "--balance", type=float, metavar="B", help="in hybrid mode from 0, words alone, to 1, sound alone"
+    )
+    search.add_argument(
+        "--show-hidden", action="store_true", help="show clips that only sound like an excluded word"
+    )
 
     similar = command("similar", "find clips that sound alike")
     similar.add_argument("ref", metavar="ID_OR_FILE")
     similar.add_argument("--start", type=float, metavar="S", help="start of the region in seconds")
     similar.add_argument("--end", type=float, metavar="S", help="end of the region in seconds")
+    similar.add_argument(
+        "--like",
+        action="append",
+        default=[],
+        metavar="ID_OR_FILE",
+        help="another sound to be like; repeat it",
+    )
+    similar.add_argument(
+        "--unlike", action="append", default=[], metavar="ID_OR_FILE", help="a sound to be unlike; repeat it"
+    )
+    similar.add_argument(
+        "--words", metavar="TEXT", help="how it should differ: metallic, less wooden, longer"
+    )
+    similar.add_argument(
+        "--strength",
+        type=float,
+        default=0.5,
+        metavar="S",
+        help="from 0, the sound alone, to 1, the words alone",
+    )
     _add_result_options(similar)
 
     evaluate = command("evaluate", "measure the search against a golden set")
@@ -107,6 +140,12 @@ def _add_result_options(parser: argparse.ArgumentParser) -> None:
         metavar="EXPR",
         help="a comparison such as duration<5 or category=DOORS; repeat it to narrow further",
     )
+
+
+def _embedder(text: str) -> str:
+    if text not in EMBEDDERS and not text.startswith("clap-"):
+        raise argparse.ArgumentTypeError(f"there is no embedder called {text!r}")
+    return text
 
 
 def _positive(text: str) -> int:

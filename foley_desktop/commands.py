@@ -82,13 +82,16 @@ def _printable(text: str) -> str:
 def _models(context: Context) -> int:
     action = getattr(context.arguments, "action", None)
     if action == "add":
-        context.service.add_checkpoint(context.arguments.file)
+        name = context.follow(context.service.embedders.adding(context.arguments.file))
+        context.note(f"{name} can be used now: foley-desktop models use {name}")
     elif action == "use":
         context.service.use_embedder(context.arguments.name)
     document = context.service.models_document()
     for model in document["models"]:
-        mark = "*" if model["name"] == document["active"] else " "
-        context.say(f"{mark} {model['name']:10} {model['state']:12} {model['description']}")
+        mark = {document["active"]: "*", document["next"]: "+"}.get(model["name"], " ")
+        context.say(f"{mark} {model['name']:10} {model['state']:12} {model['description']} {model['note']}")
+    if document["next"]:
+        context.say(f"The next indexing makes the vectors of {document['next']}, which then takes over.")
     context.answer(document)
     return 0
 
@@ -149,6 +152,7 @@ def _answer_hits(context: Context, result: SearchResult) -> int:
                 for hit in result.hits
             ],
             "answerable": result.answerable,
+            "hidden_by_sound": result.hidden_by_sound,
         }
     )
     return 0
@@ -159,19 +163,32 @@ def _search(context: Context) -> int:
 
     arguments = context.arguments
     result = context.service.search(
-        arguments.query, k=arguments.k, mode=arguments.mode, filters=parse_where(arguments.where)
+        arguments.query,
+        k=arguments.k,
+        mode=arguments.mode,
+        filters=parse_where(arguments.where),
+        show_hidden=arguments.show_hidden,
+        balance=arguments.balance,
     )
+    if result.hidden_by_sound and not arguments.show_hidden:
+        context.note(f"{result.hidden_by_sound} hidden by sound; --show-hidden shows them.")
     return _answer_hits(context, result)
 
 
 def _similar(context: Context) -> int:
+    from foley_desktop.library.examples import Example
     from foley_desktop.library.filters import parse_where
 
     arguments = context.arguments
-    region = context.service.region(arguments.ref, arguments.start, arguments.end)
-    result = context.service.similar(
-        arguments.ref, region=region, k=arguments.k, filters=parse_where(arguments.where)
-    )
+    service, filters = context.service, parse_where(arguments.where)
+    first = Example(arguments.ref, service.region(arguments.ref, arguments.start, arguments.end))
+    like, unlike = [first, *arguments.like], arguments.unlike
+    if arguments.words is None:
+        result = service.likeness.similar_to(like, unlike, k=arguments.k, filters=filters)
+    else:
+        result = service.likeness.with_words(
+            like, arguments.words, arguments.strength, minus=unlike, k=arguments.k, filters=filters
+        )
     return _answer_hits(context, result)
 
 

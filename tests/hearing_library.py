@@ -24,17 +24,22 @@ _EDGES = np.array([0.0, 140.0, 350.0, 880.0, 2200.0, 5400.0, 1e6])
 
 
 class PitchEmbedder(WindowedEmbedder):
-    """Six numbers for a sound, how much of it lies in each band; counts how often it is asked for texts."""
+    """Six numbers for a sound, how much of it lies in each band, and one for texts that name no band.
+
+    Counts how often it is asked for texts.
+    """
 
     def __init__(self) -> None:
-        super().__init__(Description("pitch-1", len(BANDS)))
+        super().__init__(Description("pitch-1", len(BANDS) + 1))
         self.texts_asked = 0
 
     def embed_text(self, text: str | Sequence[str]) -> np.ndarray:
         texts = [text] if isinstance(text, str) else list(text)
         self.texts_asked += len(texts)
         rows = [[float(name in one.lower().split()) for name in BANDS] for one in texts]
-        return np.stack([_centred(np.array(row) if any(row) else np.arange(6.0)) for row in rows])
+        return np.stack(
+            [_centred(np.array(row)) if any(row) else np.eye(7, dtype=np.float32)[6] for row in rows]
+        )
 
     def submit(self, samples: np.ndarray) -> Callable[[], Vectors]:
         power = np.abs(np.fft.rfft(samples)) ** 2
@@ -45,7 +50,7 @@ class PitchEmbedder(WindowedEmbedder):
 
 
 def _centred(row: np.ndarray) -> np.ndarray:
-    return unit(row - row.mean())
+    return unit(np.append(row - row.mean(), 0.0))
 
 
 class PitchModels(InProcessModels):

@@ -131,6 +131,27 @@ def test_similar_never_gives_the_clip_itself_and_takes_files_from_outside(run, f
     assert code == 0 and document["hits"]
 
 
+def test_similar_takes_several_sounds_and_words(run):
+    given = ["animals/dog bark.wav", "animals/dog_growl.flac", "deep thunder.wav"]
+    code, document, _ = run("similar", given[0], "--like", given[1], "--unlike", given[2], "-k", "9")
+    assert code == 0 and {h["name"] for h in document["hits"]} == {"Wooden Door Creak.wav", "rain 5.1.wav"}
+    code, document, _ = run("similar", given[0], "--words", "metallic", "--strength", "0.9", "-k", "9")
+    assert code == 0 and len(document["hits"]) == 4
+    assert all(h["why"]["audio"]["score"] is not None for h in document["hits"])
+    code, document, _ = run("similar", given[0], "--words", "")
+    assert code == 1 and "no words" in document["error"]
+
+
+def test_balance_and_what_is_hidden_are_part_of_a_search(run):
+    _, words, _ = run("search", "dog", "--balance", "0")
+    _, sound, _ = run("search", "dog", "--balance", "1")
+    assert words["hits"][0]["name"].startswith("dog")
+    assert all(h["why"].get("keyword", {}).get("share") is None for h in sound["hits"])
+    assert words["hidden_by_sound"] == 0, "hashed texts say nothing of sounds"
+    code, document, _ = run("search", "dog -bark", "--show-hidden")
+    assert code == 0 and "dog bark.wav" not in {h["name"] for h in document["hits"]}
+
+
 def test_similar_to_silence_says_so(run):
     code, document, err = run("similar", "silence.wav")
     assert code == 1 and "silent" in document["error"] and "Traceback" not in err
