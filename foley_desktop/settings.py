@@ -103,6 +103,12 @@ class Settings:
     """What the user chose. Every field has a default that works."""
 
     embedder: str = "compact"
+    next_embedder: str = ""
+    """One whose vectors are being made, to take the place of ``embedder``; empty when there is none."""
+    device: str = "cpu"
+    """What CLAP runs on: ``cpu``, ``cuda`` or ``mps``."""
+    checkpoint_address: str = ""
+    """Where checkpoints are fetched from instead of their publisher: a mirror's address; empty for none."""
     audition_on_select: bool = True
     output_device: str = ""
     output_latency: str = "low"

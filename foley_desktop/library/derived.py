@@ -38,7 +38,7 @@ log = logging.getLogger(__name__)
 
 INDEX_NAMES = ("keyword", "semantic", *SOUND_INDEXES)
 EMBED_RATE = 44_100
-"""Hz at which clips are handed to embedders of sound."""
+"""Hz at which sound is handed to an embedder whose own rate is not known."""
 
 _BLOCK_S = 10.0
 _WORDS_A_BATCH = 300
@@ -53,13 +53,17 @@ Spaces = Mapping[str, Sequence[Window]]
 
 
 class Derived:
-    """Brings the indexes of one library up to date. ``notices`` gathers sentences for the user."""
+    """Brings the indexes of one library up to date.
+
+    ``notices`` gathers sentences for the user, ``unreadable`` the clips that could not be listened to.
+    """
 
     def __init__(self, catalog: Catalog, indexes: Indexes, models: Models) -> None:
         self._catalog = catalog
         self._indexes = indexes
         self._models = models
         self.notices: list[str] = []
+        self.unreadable: set[str] = set()
         self.damaged = False
         """Whether an index was thrown away, so that clips are pending that were not before."""
 
@@ -152,6 +156,7 @@ class Derived:
                         raise
                 except AudioFileError as error:
                     log.info("%r cannot be listened to: %s", clip.path, error)
+                    self.unreadable.add(clip.id)
                 yield meter.step(1, clip.name)
 
     def _store_sounds(self, versions: Mapping[str, str], done: Mapping[str, Spaces]) -> None:
@@ -301,7 +306,8 @@ def listen(embedder: WindowedEmbedder, path: str) -> dict[str, list[Window]]:
     """
     from foley_desktop.audio.decode import iter_mono
 
-    return embedder.embed_stream(iter_mono(path, EMBED_RATE, _BLOCK_S), EMBED_RATE)
+    rate = embedder.rule.samplerate
+    return embedder.embed_stream(iter_mono(path, rate, _BLOCK_S), rate)
 
 
 def _parts(items: Sequence[str], size: int) -> Iterable[Sequence[str]]:

@@ -21,6 +21,15 @@ if TYPE_CHECKING:
     from foley_desktop.index.vectors import LanceVectorIndex
 
 
+class Handles:
+    """What is open of the indexes of one library."""
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self.keywords: KeywordIndex | None = None
+        self.vectors: dict[str, LanceVectorIndex] = {}
+
+
 class Indexes:
     """Handles on the derived indexes of ``data`` for the embedder ``embedder_name``.
 
@@ -28,13 +37,17 @@ class Indexes:
     own consistency.
     """
 
-    def __init__(self, data: DataFolder, models: Models, embedder_name: str) -> None:
+    def __init__(
+        self, data: DataFolder, models: Models, embedder_name: str, handles: Handles | None = None
+    ) -> None:
         self._data = data
         self._models = models
         self.embedder_name = embedder_name
-        self._lock = threading.RLock()
-        self._keywords: KeywordIndex | None = None
-        self._vectors: dict[str, LanceVectorIndex] = {}
+        self._handles = handles or Handles()
+
+    def of(self, embedder_name: str) -> Indexes:
+        """The same indexes as another embedder sees them; what is open is shared, and closed with these."""
+        return Indexes(self._data, self._models, embedder_name, self._handles)
 
     def describe(self) -> Description:
         """Ids and sizes of the active embedder, known without starting a model."""
@@ -74,12 +87,13 @@ class Indexes:
 
     @property
     def keyword(self) -> KeywordIndex:
-        with self._lock:
-            if self._keywords is None:
+        handles = self._handles
+        with handles.lock:
+            if handles.keywords is None:
                 from foley_desktop.index.keywords import KeywordIndex
 
-                self._keywords = KeywordIndex(self._data.keywords)
-            return self._keywords
+                handles.keywords = KeywordIndex(self._data.keywords)
+            return handles.keywords
 
     @property
     def semantic(self) -> LanceVectorIndex:
@@ -99,19 +113,21 @@ class Indexes:
         return self._vector(description.likeness_model_id, description.likeness_dim)
 
     def _vector(self, model_id: str, dim: int) -> LanceVectorIndex:
-        with self._lock:
-            if model_id not in self._vectors:
+        vectors = self._handles.vectors
+        with self._handles.lock:
+            if model_id not in vectors:
                 from foley_desktop.index.vectors import LanceVectorIndex
 
-                self._vectors[model_id] = LanceVectorIndex(self._data.vectors, model_id, dim)
-            return self._vectors[model_id]
+                vectors[model_id] = LanceVectorIndex(self._data.vectors, model_id, dim)
+            return vectors[model_id]
 
     def close(self) -> None:
         """Closes what was opened."""
-        with self._lock:
-            for vectors in self._vectors.values():
+        handles = self._handles
+        with handles.lock:
+            for vectors in handles.vectors.values():
                 vectors.close()
-            self._vectors.clear()
-            if self._keywords is not None:
-                self._keywords.close()
-                self._keywords = None
+            handles.vectors.clear()
+            if handles.keywords is not None:
+                handles.keywords.close()
+                handles.keywords = None

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Generator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from foley_desktop.errors import FoleyError, ModelError, UnknownClipError
+from foley_desktop.errors import FoleyError, UnknownClipError
 from foley_desktop.index.embedders.host import InProcessModels, ModelHost, Models
 from foley_desktop.library.catalog import Catalog
 from foley_desktop.library.indexes import Indexes
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from foley_desktop.audio.render import RenderOptions
     from foley_desktop.eval.golden import GoldenSet
     from foley_desktop.library.doctor import DoctorReport
+    from foley_desktop.library.embedders import Embedders
     from foley_desktop.library.evaluation import Evaluation
     from foley_desktop.library.lab_service import Lab
     from foley_desktop.library.likeness import Likeness
@@ -58,6 +59,7 @@ class LibraryService:
         self.settings = settings or Settings.load(data.settings_file)
         self.catalog = Catalog(data.catalog)
         self._models = models
+        self._own_models = models is None
         self._lock = threading.RLock()
         self._indexes: Indexes | None = None
         self._searcher: Searcher | None = None
@@ -69,9 +71,13 @@ class LibraryService:
     def models(self) -> Models:
         with self._lock:
             if self._models is None:
+                name, folder = self.settings.embedder, self.data.models
                 # The hash embedder needs no library that is slow or may crash, hence no process.
-                hashed = self.settings.embedder == "hash"
-                self._models = InProcessModels() if hashed else ModelHost()
+                if name == "hash":
+                    self._models = InProcessModels(models_folder=folder)
+                else:
+                    device = self.settings.device
+                    self._models = ModelHost(("minilm", name), models_folder=folder, device=device)
             return self._models
 
     @property
@@ -95,6 +101,12 @@ class LibraryService:
         from foley_desktop.library.likeness import Likeness
 
         return Likeness(self.catalog, self.indexes, self.models)
+
+    @property
+    def embedders(self) -> Embedders:
+        from foley_desktop.library.embedders import Embedders
+
+        return Embedders(self)
 
     @property
     def lab(self) -> Lab:
@@ -153,7 +165,8 @@ class LibraryService:
         # A known folder whose drive is away is scanned too: its clips become offline.
         known = {root.path for root in self.catalog.roots()}
         chosen = None if folders is None else [_absolute_folder(folder, known) for folder in folders]
-        return ingest(self.catalog, self.indexes, chosen, models=self.models, audio=audio)
+        indexing = ingest(self.catalog, self.indexes, chosen, models=self.models, audio=audio)
+        return self.embedders.after(indexing) if audio else indexing
 
     def create_demo(self) -> Path:
         """Writes the demo library's clips on first use and gives their folder."""
@@ -339,64 +352,49 @@ class LibraryService:
         sentences = {
             "off": "The models are not started.",
             "loading": "The models are loading.",
-            "ready": "The models are ready.",
+            "ready": " ".join(("The models are ready.", *self.models.notices)),
         }
         return state, sentences.get(state) or (str(error) if error else "The models could not be started.")
 
     def models_document(self) -> dict[str, Any]:
         """The embedders and their state, as the command line prints them."""
-        from foley_desktop.index.embedders.catalogue import list_models
-
-        models = [
-            {
-                "name": m.name,
-                "model_id": m.model_id,
-                "dim": m.dim,
-                "state": m.state,
-                "size_bytes": m.size_bytes,
-                "licence": m.licence,
-                "description": m.description,
-            }
-            for m in list_models(self.data.models)
-        ]
-        return {"active": self.settings.embedder, "models": models}
+        return self.embedders.document()
 
     def use_embedder(self, name: str) -> None:
-        """Makes an embedder the active one and saves the choice.
+        """Makes an embedder the active one, see :meth:`foley_desktop.library.embedders.Embedders.use`."""
+        self.embedders.use(name)
 
-        Raises:
-            ModelError: there is none of that name, or it has no weights yet.
+    def shares_models(self, name: str) -> bool:
+        """Whether another embedder can work beside the active one: with the same ranker of meaning."""
+        return not self._own_models or (name == "hash") == (self.settings.embedder == "hash")
+
+    def embedder_changed(self, name: str, *, beside: bool) -> None:
+        """Lets everything that is opened from now on use the embedder that became the active one.
+
+        Args:
+            beside: The same models go on, so that a search that runs ends with the embedder it began with.
         """
-        document = self.models_document()
-        found = next((m for m in document["models"] if m["name"] == name), None)
-        if found is None:
-            names = ", ".join(m["name"] for m in document["models"])
-            raise ModelError(f"There is no embedder called {name}.", hint=f"Choose one of: {names}.")
-        if found["state"] != "ready":
-            raise ModelError(
-                f"The embedder {name} cannot be used yet: {found['state']}.",
-                hint="Add its weights with: foley-desktop models add FILE",
-            )
-        if name == self.settings.embedder:
-            return
         with self._lock:
-            self.settings.embedder = name
-            self.settings.save(self.data.settings_file)
-            if self._indexes is not None:
-                self._indexes.close()
-            if self._models is not None:
+            if self._models is None:
+                self._indexes = None
+            elif beside:
+                self._models.activate(name)
+                self._indexes = self.indexes.of(name)
+            else:
                 self._models.close()
-            self._indexes = self._searcher = self._models = None
+                self.indexes.close()
+                self._models = self._indexes = None
+            self._searcher = None
 
-    def add_checkpoint(self, file: str) -> None:
-        """Takes a CLAP checkpoint file into the library.
+    def add_checkpoint(self, file: str) -> str:
+        """Takes a CLAP checkpoint file into the library; the name of the embedder that can be used now.
 
         Raises:
             ModelError: the file is no checkpoint that can be used.
         """
         from foley_desktop.index.embedders.catalogue import add_checkpoint
 
-        add_checkpoint(Path(os.path.abspath(file)), self.data.models)
+        return add_checkpoint(Path(os.path.abspath(file)), self.data.models)
 
     def doctor(self, *, rebuild: bool = False) -> Generator[Progress, None, DoctorReport]:
         """Checks and repairs the derived indexes; see :func:`foley_desktop.library.doctor.examine`."""
