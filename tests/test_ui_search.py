@@ -247,7 +247,7 @@ def test_find_similar_has_a_chip_that_leads_back(desk: Desk) -> None:
     assert clip.name not in desk.names() and desk.model.rowCount() == 9
     assert [chip.label.text() for chip in chips.chips()] == [f"similar to {clip.name}"]
     assert not desk.view.is_entered, "a new list, a new start"
-    chips.similar_closed.emit()
+    chips.chips()[0].closed.emit()
     desk.wait(lambda: desk.search.is_answered and desk.search.found.request.kind == "text")
     assert desk.names()[0] == "dog bark small.wav" and not chips.isVisible()
 
@@ -262,7 +262,7 @@ def test_similar_to_a_region_asks_for_the_region(desk: Desk) -> None:
     assert "region" in desk.find("find_similar").text()
     desk.press(Key.Key_S)
     desk.wait(lambda: desk.search.found.request.kind == "similar")
-    assert desk.search.found.request.region == Region(1.0, 2.5)
+    assert desk.search.found.request.patterns[0].example.region == Region(1.0, 2.5)
     assert desk.model.rowCount() > 0
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from PySide6.QtCore import QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLayout, QLayoutItem, QMenu, QWidget
 
 from foley_desktop.models import Condition, Filters
 from foley_desktop.ui import buttons, icons, text, theme
+from foley_desktop.workers.patterns import Pattern
 
 QUICK_FILTERS: tuple[tuple[str, tuple[Condition, ...]], ...] = (
     ("Shorter than 1 s", (Condition("duration", "<", 1.0),)),
@@ -54,9 +56,9 @@ class Chip(QFrame):
 
     closed = Signal()
 
-    def __init__(self, words: str, tip: str, *, accent: bool = False, icon: str = "") -> None:
+    def __init__(self, words: str, tip: str, *, role: str = "chip", icon: str = "") -> None:
         super().__init__()
-        theme.mark(self, "chip-accent" if accent else "chip")
+        theme.mark(self, role)
         self.setToolTip(text.plain_tooltip(tip))
         line = QHBoxLayout(self)
         line.setContentsMargins(9, 1, 4, 1)
@@ -74,16 +76,27 @@ class Chip(QFrame):
         self.setFixedHeight(22)
 
 
+def _pattern_chip(pattern: Pattern, *, first: bool) -> Chip:
+    region = pattern.example.region
+    stretch = f" {text.clock(region.start_s)} – {text.clock(region.end_s)}" if region else ""
+    name = text.shown(pattern.name, 60)
+    if pattern.unlike:
+        return Chip(f"less like {name}", f"Away from {pattern.name}{stretch}", role="chip-unlike")
+    words = f"similar to {name}" if first else f"and {name}"
+    return Chip(words, f"{pattern.name}{stretch}", role="chip-accent", icon="similar")
+
+
 class ChipBar(QWidget):
-    """The chips of a :class:`Filters`, and one for the sound that is being compared with."""
+    """The chips of a :class:`Filters`, and one for each sound that is being compared with."""
 
     filters_changed = Signal(object)
-    similar_closed = Signal()
+    pattern_closed = Signal(object)
+    """The Pattern of a chip whose cross was pressed."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._filters = Filters()
-        self._similar = ""
+        self._patterns: tuple[Pattern, ...] = ()
         self._line = FlowLayout(self, 6)
         self._line.setContentsMargins(0, 0, 0, 0)
         self.hide()
@@ -107,10 +120,11 @@ class ChipBar(QWidget):
         kept = tuple(c for c in self._filters.conditions if (c.field, c.op) not in replaced)
         self.set_filters(Filters(kept + conditions))
 
-    def show_similar(self, name: str) -> None:
-        """Names the sound that the results are compared with; empty for none."""
-        self._similar = name
-        self._rebuild()
+    def show_patterns(self, patterns: tuple[Pattern, ...]) -> None:
+        """Names the sounds that the results are compared with; none of them ends that."""
+        if patterns != self._patterns:
+            self._patterns = patterns
+            self._rebuild()
 
     def chips(self) -> list[Chip]:
         """The chips as they stand, for whoever wants to look."""
@@ -118,17 +132,15 @@ class ChipBar(QWidget):
 
     def _rebuild(self) -> None:
         self._line.clear()
-        if self._similar:
-            chip = Chip(
-                f"similar to {text.shown(self._similar, 60)}", self._similar, accent=True, icon="similar"
-            )
-            chip.closed.connect(self.similar_closed)
+        for pattern in self._patterns:
+            chip = _pattern_chip(pattern, first=pattern == self._patterns[0])
+            chip.closed.connect(partial(self.pattern_closed.emit, pattern))
             self._line.addWidget(chip)
         for condition in self._filters.conditions:
             chip = Chip(condition_words(condition), f"Only: {condition}")
             chip.closed.connect(self._remover(condition))
             self._line.addWidget(chip)
-        shown = bool(self._similar or self._filters)
+        shown = bool(self._patterns or self._filters)
         self.setVisible(shown)
         self.updateGeometry()
 

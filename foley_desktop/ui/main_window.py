@@ -131,7 +131,7 @@ class MainWindow(QMainWindow):
         bar.left_downwards.connect(self.results.enter)
         bar.mode_changed.connect(search.set_mode)
         bar.chips.filters_changed.connect(search.set_filters)
-        bar.chips.similar_closed.connect(search.leave_similar)
+        bar.chips.pattern_closed.connect(search.remove_pattern)
         bar.help_pressed.connect(self.help.toggle)
         search.request_changed.connect(self._on_request)
         search.failed.connect(self.messages.fail)
@@ -228,7 +228,7 @@ class MainWindow(QMainWindow):
         self.pages.setCurrentWidget(self.first_run if empty else self.columns)
 
     def _on_request(self, request: Request) -> None:
-        self.search_bar.chips.show_similar(request.similar_name if request.kind == "similar" else "")
+        self.search_bar.chips.show_patterns(request.patterns)
 
     def _on_job(self, job: Job) -> None:
         self.status.jobs.add(job)

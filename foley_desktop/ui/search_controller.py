@@ -8,7 +8,7 @@ answer waits until the user asks for it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -19,6 +19,7 @@ from foley_desktop.models import Clip, Filters, Mode, Region
 from foley_desktop.ui.results_model import ResultsModel
 from foley_desktop.workers import jobs
 from foley_desktop.workers.jobs import Found, Request
+from foley_desktop.workers.patterns import Pattern
 from foley_desktop.workers.runner import Runner
 
 DEBOUNCE_MS = 120
@@ -90,7 +91,7 @@ class SearchController(QObject):
     def type(self, text: str) -> None:
         """The text in the box changed: ask once the typing pauses."""
         self._request = replace(
-            self._request, text=text, similar_to="", similar_name="", region=None, typing=True
+            self._request, text=text, patterns=(), wish="", typing=True, show_hidden=False
         )
         self._settle.stop()
         self._debounce.start()
@@ -113,16 +114,50 @@ class SearchController(QObject):
         self._request = replace(self._request, order_by=order_by, descending=descending)
         self._ask()
 
+    def set_balance(self, balance: float | None) -> None:
+        """Between words (0) and sound (1); None leaves it to the fusion."""
+        self._request = replace(self._request, balance=balance)
+        if self._request.kind == "text":
+            self._ask()
+
+    def set_show_hidden(self, show: bool) -> None:
+        """Whether what sounds like an excluded word is listed all the same."""
+        self._request = replace(self._request, show_hidden=show)
+        self._ask()
+
+    # --- sounds to compare with
+
     def find_similar(self, clip: Clip, region: Region | None) -> None:
+        self.compare([Pattern.of(clip, region)])
+
+    def compare(self, patterns: Sequence[Pattern]) -> None:
+        """Asks what sounds like these."""
         if self._request.kind != "similar":
             self._words_before = self._request
-        self._request = replace(
-            self._request,
-            similar_to=clip.id or clip.path,
-            similar_name=clip.name,
-            region=region,
-            typing=False,
-        )
+        self._request = replace(self._request, patterns=tuple(patterns), wish="", typing=False)
+        self._ask()
+
+    def add_pattern(self, pattern: Pattern) -> None:
+        """Compares with one more sound; the same one on the other side takes the place of the old."""
+        others = [old for old in self._request.patterns if old.key != pattern.key]
+        if self._request.kind != "similar":
+            self.compare([pattern])
+            return
+        self._set_patterns((*others, pattern))
+
+    def remove_pattern(self, pattern: Pattern) -> None:
+        self._set_patterns(tuple(old for old in self._request.patterns if old != pattern))
+
+    def _set_patterns(self, patterns: tuple[Pattern, ...]) -> None:
+        if all(pattern.unlike for pattern in patterns):
+            self.leave_similar()
+            return
+        self._request = replace(self._request, patterns=patterns, typing=False)
+        self._ask()
+
+    def set_wish(self, wish: str, strength: float) -> None:
+        """How the sounds found should differ from those they are compared with."""
+        self._request = replace(self._request, wish=wish, strength=strength)
         self._ask()
 
     def leave_similar(self) -> None:
@@ -225,6 +260,8 @@ class SearchController(QObject):
 
     def _same_but_order(self, found: Found) -> bool:
         before = self.found.request if self.found is not None else None
+        if before is not None and before.kind == found.request.kind == "text":
+            return replace(found.request, balance=before.balance).subject == before.subject
         if before is None or found.request.kind != "list" or before.kind != "list":
             return False
         return before.filters == found.request.filters

@@ -38,7 +38,13 @@ COLOURS = {
     "played_core": "#f5c078",
 }
 
-RANKER_COLOURS = {"audio": "accent", "keyword": "amber", "semantic": "blue", "meaning": "blue"}
+RANKER_COLOURS = {
+    "audio": "accent",
+    "keyword": "amber",
+    "semantic": "blue",
+    "meaning": "blue",
+    "likeness": "accent",
+}
 
 ROW_HEIGHT = 24
 GAP = 8
@@ -180,6 +186,7 @@ QToolButton[role="round"]:disabled { background: $raised; border-color: $line; }
 
 QFrame[role="chip"] { background: $raised; border: 1px solid $edge; border-radius: 11px; }
 QFrame[role="chip-accent"] { background: $selection; border: 1px solid $accent; border-radius: 11px; }
+QFrame[role="chip-unlike"] { background: #3a2226; border: 1px solid $red; border-radius: 11px; }
 QToolButton[role="chip-close"] { background: transparent; border: 0; padding: 0; border-radius: 7px; }
 QToolButton[role="chip-close"]:hover { background: $edge; }
 QPushButton[role="chip-new"] { background: $accent; border-color: $accent; color: $accent_text;

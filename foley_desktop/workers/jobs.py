@@ -30,6 +30,7 @@ from foley_desktop.models import (
     SearchResult,
 )
 from foley_desktop.workers.job import Job
+from foley_desktop.workers.patterns import Pattern, alike
 
 VECTOR_STORE = "lancedb"
 PAGE = 500
@@ -40,24 +41,28 @@ PAGE = 500
 class Request:
     """A question to the library: words, a sound to compare with, or, with neither, just the list.
 
-    ``similar_to`` is a clip id or a path; ``order_by`` and ``descending`` count for the list only.
-    ``typing`` says that the last word may be unfinished.
+    ``patterns`` are the sounds to compare with, ``wish`` says how the answers should differ from them and
+    ``strength`` how much. ``order_by`` and ``descending`` count for the list only. ``typing`` says that the
+    last word may be unfinished. ``balance`` is that of words (0) and sound (1), None the fusion's own;
+    ``show_hidden`` lists what is hidden because it sounds like an excluded word.
     """
 
     text: str = ""
     mode: Mode = "hybrid"
     filters: Filters = Filters()
-    similar_to: str = ""
-    similar_name: str = ""
-    region: Region | None = None
+    patterns: tuple[Pattern, ...] = ()
+    wish: str = ""
+    strength: float = 0.5
     order_by: str = "name"
     descending: bool = False
     typing: bool = False
+    balance: float | None = None
+    show_hidden: bool = False
 
     @property
     def kind(self) -> str:
         """``similar``, ``text`` or ``list``."""
-        if self.similar_to:
+        if self.patterns:
             return "similar"
         return "text" if self.text.strip() else "list"
 
@@ -69,10 +74,12 @@ class Request:
     @property
     def subject(self) -> tuple[Any, ...]:
         """Two requests with the same subject are the same question."""
-        if self.similar_to:
-            return ("similar", self.similar_to, self.region, self.filters)
+        if self.patterns:
+            keys = tuple((pattern.key, pattern.unlike) for pattern in self.patterns)
+            wish = (self.wish.strip(), self.strength) if self.wish.strip() else ()
+            return ("similar", keys, wish, self.filters)
         if self.text.strip():
-            return ("text", self.text.strip(), self.mode, self.filters)
+            return ("text", self.text.strip(), self.mode, self.filters, self.balance, self.show_hidden)
         return ("list", self.filters, self.order_by, self.descending)
 
 
@@ -96,6 +103,10 @@ class Found:
     answerable: float = 1.0
     took_ms: float = 0.0
     total: int = 0
+    hidden: int = 0
+    """How many sounds are hidden because of what they sound like; of those listed, where they are shown."""
+    neutral: float | None = None
+    """The balance that the fusion has by itself; None where there is nothing to balance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +128,7 @@ def find(service: LibraryService, request: Request, limit: int) -> Found:
     if request.kind == "list":
         return _listed(service, request, limit)
     if request.kind == "similar":
-        result = service.similar(request.similar_to, region=request.region, k=limit, filters=request.filters)
+        result = alike(service, request.patterns, request.wish, request.strength, limit, request.filters)
     else:
         result = _search(service, request, limit)
     rows = tuple(Row(hit.sound, hit) for hit in result.hits)
@@ -129,7 +140,14 @@ def find(service: LibraryService, request: Request, limit: int) -> Found:
         answerable=result.answerable,
         took_ms=result.took_ms,
         total=len(rows),
+        hidden=result.hidden_by_sound,
+        neutral=_neutral(service, request, result),
     )
+
+
+def _neutral(service: LibraryService, request: Request, result: SearchResult) -> float | None:
+    balanced = request.kind == "text" and request.mode == "hybrid" and result.complete
+    return service.searcher.neutral_balance if balanced else None
 
 
 def _search(service: LibraryService, request: Request, limit: int) -> SearchResult:
@@ -141,6 +159,8 @@ def _search(service: LibraryService, request: Request, limit: int) -> SearchResu
         filters=request.filters,
         wait=False,
         typing=request.typing,
+        show_hidden=request.show_hidden,
+        balance=request.balance if request.mode == "hybrid" else None,
     )
     if by_words_first:
         return replace(result, mode="hybrid", complete=False, notices=(*result.notices, LOADING))
