@@ -55,12 +55,18 @@ def fold(rows: Iterable[Row]) -> list[Fold[Row]]:
     bases: dict[tuple[object, ...], str] = {}
     for row in rows:
         clip = _clip(row)
-        shared, base = take_of(os.path.splitext(clip.name)[0])
-        place = (clip.root_id, os.path.dirname(clip.rel_path))
-        key: tuple[object, ...] = (*place, *shared) if shared else ("", clip.id or clip.path)
+        key, base = _key(clip)
         groups.setdefault(key, []).append(row)
         bases.setdefault(key, base)
     return [Fold(tuple(members), bases[key]) for key, members in groups.items()]
+
+
+def _key(clip: Clip) -> tuple[tuple[object, ...], str]:
+    """What takes of one sound have in common, and their name."""
+    shared, base = take_of(os.path.splitext(clip.name)[0])
+    if not shared:
+        return ("", clip.id or clip.path), base
+    return (clip.root_id, os.path.dirname(clip.rel_path), *shared), base
 
 
 def take_of(stem: str) -> tuple[tuple[str, ...], str]:
