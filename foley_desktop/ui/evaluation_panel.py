@@ -88,7 +88,7 @@ class EvaluationPanel(QDockWidget):
         self.unanswerable = buttons.words("", "faint", wrap=True)
         self.unanswerable.setObjectName("evaluation_unanswerable")
         self.lab_button = buttons.push(
-            "Open in the lab", "Take this golden file into the library's relevance lab", self._to_lab
+            "To the lab", "Take this golden file into the library's relevance lab", self._to_lab
         )
         self.lab_button.setObjectName("evaluation_to_lab")
         self.lab_button.setEnabled(False)
@@ -143,6 +143,7 @@ class EvaluationPanel(QDockWidget):
         first.setSpacing(6)
         first.addWidget(self.golden, 1)
         first.addWidget(choose)
+        first.addWidget(self.lab_button)
         second = QHBoxLayout()
         second.setSpacing(6)
         second.addWidget(buttons.words("Search", "dim"))
@@ -151,7 +152,6 @@ class EvaluationPanel(QDockWidget):
         second.addWidget(buttons.words("at", "dim"))
         second.addWidget(self.cut)
         second.addStretch(1)
-        second.addWidget(self.lab_button)
         second.addWidget(self.cancel_button)
         second.addWidget(self.run_button)
         inner = QWidget()

@@ -40,7 +40,7 @@ class BaselineBar(QWidget):
         self.choice.setMinimumContentsLength(12)
         self.choice.activated.connect(lambda _: self.chosen.emit(self.name))
         self.save_button = buttons.push(
-            "Save as baseline …", "Keep this measurement to compare later ones with",
+            "Save …", "Keep this measurement to compare later ones with",
             lambda: self.wanted.emit("save_baseline"),
         )  # fmt: skip
         self.save_button.setObjectName("lab_save_baseline")

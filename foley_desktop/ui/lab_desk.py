@@ -111,6 +111,7 @@ class LabDesk(QObject):
         before = self.shelf.current.id if self.shelf.current else ""
         self.shelf = shelf
         self.panel.show_shelf(shelf)
+        self.panel.verdict.show_stale(self._stale_words())
         self.shelf_changed.emit(shelf)
         now = shelf.current.id if shelf.current else ""
         if now != before:
@@ -147,7 +148,7 @@ class LabDesk(QObject):
     def compare_with(self, baseline: str) -> None:
         """Holds the measurement on the screen against another baseline."""
         if self.measurement is not None and not self.panel.setup.line.running:
-            self._run(lab_jobs.compare_job(self._service, self.measurement.report, baseline))
+            self._run(lab_jobs.compare_job(self._service, self.measurement, baseline))
 
     def _run(self, job: Job) -> None:
         job.finished.connect(self._take_measurement)
@@ -159,6 +160,7 @@ class LabDesk(QObject):
     def _take_measurement(self, measurement: Measurement) -> None:
         set_id = measurement.report.conditions["set_id"]
         self._kept[set_id] = measurement
+        self.refresh()
         if self.shelf.current is not None and self.shelf.current.id == set_id:
             self._show(measurement)
 
@@ -178,6 +180,18 @@ class LabDesk(QObject):
         self.panel.query.show_words("Choose a query in the table to see what each ranker brought for it.")
         self.look_at(view)
 
+    def _stale_words(self) -> str:
+        """What is not any more as it was measured."""
+        info, measurement = self.shelf.current, self.measurement
+        if info is None or measurement is None:
+            return ""
+        changed = []
+        if measurement.report.conditions["fusion"] != self.shelf.fusion:
+            changed.append("another fusion is in use")
+        if (info.queries, info.judged) != measurement.set_size:
+            changed.append("the set has other queries or grades")
+        return f"Since this was measured: {', '.join(changed)}. Measure again." if changed else ""
+
     # --- looking
 
     def look_at(self, view: View) -> None:
@@ -185,6 +199,7 @@ class LabDesk(QObject):
         other_mode = view.mode != self.view.mode
         self.view = view
         self.panel.show_measurement(self.measurement, view)
+        self.panel.verdict.show_stale(self._stale_words())
         self._draw()
         shown = self.panel.query.details
         if shown is not None and other_mode:

@@ -177,6 +177,7 @@ class _Gain(QFrame):
         column.addWidget(buttons.words(title, "small"))
         column.addWidget(self.figure)
         column.addWidget(self.words)
+        column.addStretch(1)
 
     def show_gain(self, value: float, words: str) -> None:
         self.figure.setText(signed(value))

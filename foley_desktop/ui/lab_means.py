@@ -17,7 +17,7 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QColor, QFont, QPainter
+from PySide6.QtGui import QColor, QFont, QPainter, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
@@ -34,6 +34,7 @@ from foley_desktop.ui import icons, text, theme
 from foley_desktop.ui.evaluation_model import metric_tip, metric_title, quality_colour
 from foley_desktop.ui.lab_words import (
     MODE_TIPS,
+    TOO_FEW,
     View,
     change_colour,
     counts_words,
@@ -242,7 +243,8 @@ class MeansDelegate(QStyledItemDelegate):
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         cell: Cell = index.data(CELL_ROLE)
         painter.save()
-        if option.state & QStyle.StateFlag.State_Selected:  # type: ignore[attr-defined]
+        selected = bool(option.state & QStyle.StateFlag.State_Selected)  # type: ignore[attr-defined]
+        if selected:
             painter.fillRect(option.rect, theme.colour("selection"))  # type: ignore[attr-defined]
         area: QRect = option.rect.adjusted(7, 3, -5, -3)  # type: ignore[attr-defined]
         base: QFont = option.font  # type: ignore[attr-defined]
@@ -265,15 +267,16 @@ class MeansDelegate(QStyledItemDelegate):
             colour = cell.change_colour or theme.colour("dim")
             rest = top.adjusted(width + 7, 0, 0, 0)
             _write(painter, rest, cell.change, colour, figures, Qt.AlignmentFlag.AlignLeft)
-        used = _write(painter, low, cell.below, theme.colour("faint"), small, Qt.AlignmentFlag.AlignLeft)
+        shade = theme.colour("dim" if selected else "faint")
+        used = _write(painter, low, cell.below, shade, small, Qt.AlignmentFlag.AlignLeft)
         if cell.below_right:
-            colour = theme.colour("dim" if cell.below_right.startswith("p") else "amber")
+            colour = theme.colour("amber" if cell.below_right == TOO_FEW else "dim")
             _write(painter, low.adjusted(used + 6, 0, 0, 0), cell.below_right, colour, small,
                    Qt.AlignmentFlag.AlignLeft)  # fmt: skip
         painter.restore()
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        return QSize(132 if index.data(CELL_ROLE).change else 92, ROW_HEIGHT)
+        return QSize(150 if index.data(CELL_ROLE).change else 92, ROW_HEIGHT)
 
 
 def _write(
@@ -319,14 +322,24 @@ class MeansTable(QTableView):
         if measurement is not None:
             self.resizeColumnsToContents()
             self.setColumnWidth(0, MODE_WIDTH)
-            scroll = self.horizontalScrollBar().sizeHint().height()
-            self.setFixedHeight(
-                self.means.rowCount() * ROW_HEIGHT + self.horizontalHeader().sizeHint().height() + scroll
-            )
+            self._fit()
             place = self.means.place_of(view)
             if place.isValid():
                 self.setCurrentIndex(place)
         self._quiet = False
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """As high as its rows, and a scroll bar where one is needed."""
+        header = self.horizontalHeader()
+        height = self.means.rowCount() * ROW_HEIGHT + header.sizeHint().height() + 2
+        if header.length() > self.viewport().width():
+            height += self.horizontalScrollBar().sizeHint().height()
+        if height != self.height():
+            self.setFixedHeight(height)
 
     def _on_current(self, current: QModelIndex, previous: QModelIndex) -> None:
         if current.isValid() and not self._quiet:

@@ -175,9 +175,9 @@ def heading(key: str, k: int) -> str:
     before, _, metric = kind.rpartition(":")
     if before:
         name = f"{METRIC_NAMES.get(metric, metric)}@{k}"
-        what = {"value": name, "change": f"Δ {name}", "condensed": f"{name} judged"}[before]
+        what = {"value": name, "change": f"Δ\u00a0{name}", "condensed": f"{name} judged"}[before]
     else:
-        what = {"rank": "best rank", "unjudged": "unjudged", "judged": f"judged@{k}", "latency": "ms"}[kind]
+        what = {"rank": "rank", "unjudged": "unjudged", "judged": f"judged@{k}", "latency": "ms"}[kind]
     return f"{mode}\n{what}"
 
 

@@ -1,6 +1,6 @@
 """The relevance lab as it is laid out: set, setup, means and verdict, the queries, and three closer looks.
 
-Narrow, everything stands in one column; where there is room the queries stand beside the means.
+Narrow, everything stands in one column; where there is room the queries stand beside the rest.
 """
 
 from __future__ import annotations
@@ -34,8 +34,10 @@ from foley_desktop.ui.lab_words import View
 from foley_desktop.ui.menu_button import MenuButton
 from foley_desktop.workers.lab_jobs import Measurement, Shelf
 
-WIDE = 980
-"""From this width on the queries stand beside the means."""
+WIDE = 960
+"""From this width on the queries stand beside the rest."""
+LEAST = 478
+"""What the bars above the means need."""
 
 CHARTS: tuple[tuple[str, str], ...] = (
     ("single", "Hybrid minus best single ranker"),
@@ -105,20 +107,14 @@ class LabPanel(QWidget):
         inside = QVBoxLayout(rows)
         inside.setContentsMargins(12, 4, 12, 4)
         inside.addWidget(self.queries)
-        self.lists = QSplitter(Qt.Orientation.Vertical)
-        self.lists.addWidget(rows)
-        self.lists.addWidget(self.tabs)
-        self.lists.setSizes([260, 260])
-        self.lists.setChildrenCollapsible(False)
-        self.halves = QSplitter(Qt.Orientation.Vertical)
+        head.setMinimumWidth(LEAST)
         self._head = head
         self.head = self._scrolled(head)
-        self.halves.addWidget(self.head)
-        self.halves.addWidget(self.lists)
+        self.head.setMinimumWidth(LEAST)
+        self.column = _splitter(Qt.Orientation.Vertical, self.head)
+        self.lists = _splitter(Qt.Orientation.Vertical, rows, self.tabs)
+        self.halves = _splitter(Qt.Orientation.Vertical, self.column, self.lists)
         self.halves.setStretchFactor(1, 1)
-        self.halves.setChildrenCollapsible(False)
-        for splitter in (self.lists, self.halves):
-            splitter.setHandleWidth(5)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.addWidget(self.halves)
@@ -180,21 +176,33 @@ class LabPanel(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         wide = event.size().width() >= WIDE
-        orientation = Qt.Orientation.Horizontal if wide else Qt.Orientation.Vertical
-        if self.halves.orientation() != orientation:
-            self.halves.setOrientation(orientation)
+        if wide != (self.halves.orientation() == Qt.Orientation.Horizontal):
+            self.halves.setOrientation(Qt.Orientation.Horizontal if wide else Qt.Orientation.Vertical)
+            (self.column if wide else self.lists).addWidget(self.tabs)
         self._share_room()
 
     def _share_room(self) -> None:
-        """Gives the head what it needs, and the rest to the queries."""
+        """Gives the head what it needs, and the rest to the queries and the closer looks."""
+        needed = self._head.heightForWidth(max(LEAST, self.head.width()))
+        needed = max(needed, self._head.sizeHint().height()) + 16
+        height = self.height()
         if self.halves.orientation() == Qt.Orientation.Horizontal:
-            self.halves.setSizes([560, max(400, self.width() - 560)])
+            left = max(LEAST, min(round(self.width() * 0.48), 640))
+            self.halves.setSizes([left, self.width() - left])
+            self.column.setSizes([min(needed, round(height * 0.62)), max(200, height - needed)])
             return
-        inside = self._head
-        needed = inside.heightForWidth(max(200, self.width())) if inside.hasHeightForWidth() else -1
-        needed = max(needed, inside.sizeHint().height()) + 2
-        most = max(180, round(self.height() * 0.6))
-        self.halves.setSizes([min(needed, most), max(200, self.height() - min(needed, most))])
+        head = min(needed, max(180, round(height * 0.5)))
+        self.halves.setSizes([head, max(200, height - head)])
+        self.lists.setSizes([max(1, (height - head) // 2)] * 2)
+
+
+def _splitter(orientation: Qt.Orientation, *widgets: QWidget) -> QSplitter:
+    splitter = QSplitter(orientation)
+    for widget in widgets:
+        splitter.addWidget(widget)
+    splitter.setChildrenCollapsible(False)
+    splitter.setHandleWidth(5)
+    return splitter
 
 
 def _caption(measurement: Measurement) -> str:

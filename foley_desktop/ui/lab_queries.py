@@ -10,6 +10,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QCheckBox,
+    QComboBox,
     QHBoxLayout,
     QHeaderView,
     QMenu,
@@ -37,7 +38,7 @@ from foley_desktop.ui.lab_words import METRIC_NAMES, View
 from foley_desktop.ui.menu_button import MenuButton
 from foley_desktop.workers.lab_jobs import Measurement
 
-_NARROW, _WIDE, _QUERY = 64, 82, 190
+_NARROW, _WIDE, _QUERY = 70, 78, 190
 
 
 class QueriesPanel(QWidget):
@@ -62,6 +63,8 @@ class QueriesPanel(QWidget):
         self.filter = buttons.Choice()
         self.filter.setObjectName("lab_filter")
         self.filter.setToolTip("Which queries are listed")
+        self.filter.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.filter.setMinimumContentsLength(5)
         for name, label, tip in FILTERS:
             self.filter.addItem(label, name)
             self.filter.setItemData(self.filter.count() - 1, tip, Qt.ItemDataRole.ToolTipRole)
@@ -83,9 +86,8 @@ class QueriesPanel(QWidget):
         self.table = self._make_table()
         line = QHBoxLayout()
         line.setSpacing(6)
-        line.addWidget(self.filter)
+        line.addWidget(self.filter, 1)
         line.addWidget(self.count)
-        line.addStretch(1)
         line.addWidget(self.judged_only)
         line.addWidget(self.columns_button)
         line.addWidget(self.copy_button)
@@ -181,7 +183,8 @@ class QueriesPanel(QWidget):
         for section, column in enumerate(self.model.columns):
             kind = kind_of(column.key)
             wide = ":" in kind or kind in ("unjudged", "judged")
-            self.table.setColumnWidth(section, _QUERY if kind == "query" else _WIDE if wide else _NARROW)
+            width = _QUERY if kind == "query" else _WIDE if wide else _NARROW
+            self.table.setColumnWidth(section, width + 10 * kind.startswith("change:"))
 
     def _on_current(self, current: QModelIndex, previous: QModelIndex) -> None:
         query_id = current.data(QUERY_ROLE)

@@ -26,6 +26,7 @@ from foley_desktop.ui.grading_model import GRADE_WORDS, grade_colour, grade_word
 ROW_ROLE = Qt.ItemDataRole.UserRole
 _GRADE = 2
 _FIRST_RANKER = 3
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
 class DetailsTree(QTreeWidget):
@@ -75,8 +76,8 @@ class QueryPanel(QWidget):
         tree.setHeaderLabels(["Clip", "Rank", "Grade", *RANKERS])
         for section, name in enumerate(RANKERS, _FIRST_RANKER):
             tree.headerItem().setToolTip(section, f"The clip's rank in the {name} ranker alone")
-            tree.headerItem().setTextAlignment(section, Qt.AlignmentFlag.AlignRight)
-        tree.headerItem().setTextAlignment(1, Qt.AlignmentFlag.AlignRight)
+        for section in (1, *range(_FIRST_RANKER, tree.columnCount())):
+            tree.headerItem().setTextAlignment(section, _RIGHT)
         tree.setUniformRowHeights(True)
         tree.setAlternatingRowColors(True)
         tree.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
@@ -86,7 +87,7 @@ class QueryPanel(QWidget):
         header = tree.header()
         header.setStretchLastSection(False)
         header.setSectionResizeMode(0, header.ResizeMode.Stretch)
-        for section, width in enumerate([52, 92, *[68] * len(RANKERS)], 1):
+        for section, width in enumerate([46, 88, *[62] * len(RANKERS)], 1):
             header.setSectionResizeMode(section, header.ResizeMode.Interactive)
             tree.setColumnWidth(section, width)
         tree.currentItemChanged.connect(self._on_current)
@@ -142,7 +143,7 @@ class QueryPanel(QWidget):
         item = QTreeWidgetItem([name, str(row.rank) if row.rank else "–"])
         item.setData(0, ROW_ROLE, row)
         item.setToolTip(0, text.plain_tooltip(row.clip.path if row.clip else row.clip_id))
-        item.setTextAlignment(1, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        item.setTextAlignment(1, _RIGHT)
         item.setForeground(1, theme.colour("text" if row.rank and row.rank <= self._k else "faint"))
         if row.clip is None or row.clip.status != "ok":
             item.setForeground(0, theme.colour("faint"))
@@ -152,7 +153,7 @@ class QueryPanel(QWidget):
             brought = standing.rank is not None and standing.rank <= self._k
             item.setText(section, standing_words(standing))
             item.setToolTip(section, _standing_tip(ranker, standing))
-            item.setTextAlignment(section, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+            item.setTextAlignment(section, _RIGHT)
             item.setForeground(section, theme.ranker_colour(ranker) if brought else theme.colour("faint"))
         return item
 

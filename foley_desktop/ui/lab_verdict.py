@@ -39,6 +39,8 @@ class Verdict(QWidget):
             "Grade those", "Grade exactly the clips that nobody has graded yet", self.grade_displaced.emit
         )
         self.grade_button.setObjectName("lab_grade_displaced")
+        self.stale = buttons.words("", "", wrap=True)
+        self.stale.setObjectName("lab_stale")
         self.notes = buttons.words("", "faint", wrap=True)
         self.notes.setObjectName("lab_notes")
         line = QHBoxLayout()
@@ -52,6 +54,7 @@ class Verdict(QWidget):
             column.addWidget(label)
         column.addLayout(line)
         column.addWidget(self.notes)
+        column.addWidget(self.stale)
         self.hide()
 
     def show_measurement(self, measurement: Measurement | None, view: View) -> None:
@@ -65,6 +68,10 @@ class Verdict(QWidget):
         self._show_displaced(comparison)
         lines = [*measurement.report.notices, *(comparison.notes if comparison else ())]
         self._say(self.notes, "  ".join(text.shown(line) for line in lines))
+
+    def show_stale(self, words: str) -> None:
+        """What has changed since this was measured; empty for nothing."""
+        self._say(self.stale, words, "amber")
 
     def _show_change(self, measurement: Measurement, found: LabComparison | None, view: View) -> None:
         if found is None:

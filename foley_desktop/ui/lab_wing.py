@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import QObject, Qt, QTimer
+from PySide6.QtWidgets import QSizePolicy
 
 from foley_desktop.models import Clip
 from foley_desktop.ui import text
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from foley_desktop.ui.main_window import MainWindow
 
 NARROW = 520
+RELAYOUT_MS = 60
 WIDE_SHARE = 0.72
 """How much of the window the Evaluation panel takes when it is made wide."""
 
@@ -54,6 +56,7 @@ class LabWing(QObject):
         grading.ended.connect(lambda: self._show_grading(False))
         window.evaluation.lab_wanted.connect(self._take_file)
         window.evaluation.wide_wanted.connect(self._on_wide)
+        window.evaluation.visibilityChanged.connect(self._on_visibility)
         window.actions_.good_answer_wanted.connect(self.good_answer)
         window.library.overview_changed.connect(self._on_overview)
 
@@ -102,10 +105,28 @@ class LabWing(QObject):
         self._window.evaluation.show_lab(self.panel)
         self.desk.files.import_file(path)
 
+    def _on_visibility(self) -> None:
+        """The other panels come back when this one is closed."""
+        if self._window.evaluation.isHidden():
+            self._window.evaluation.wide_button.setChecked(False)
+
     def _on_wide(self, wide: bool) -> None:
         window = self._window
+        window.sidebar.setVisible(not wide)
+        # What is not shown needs no room: the page for an empty library is the widest of all.
+        policy = QSizePolicy.Policy.Ignored if wide else QSizePolicy.Policy.Preferred
+        window.first_run.setSizePolicy(policy, QSizePolicy.Policy.Preferred)
+        pages = window.pages.layout()
+        assert pages is not None
+        pages.invalidate()
+        window.pages.updateGeometry()
         width = round(window.width() * WIDE_SHARE) if wide else NARROW
-        window.resizeDocks([window.evaluation], [width], Qt.Orientation.Horizontal)
+        # Once the layouts have learnt, one after the other, of the room that is there now.
+        QTimer.singleShot(
+            RELAYOUT_MS,
+            self,
+            lambda: window.resizeDocks([window.evaluation], [width], Qt.Orientation.Horizontal),
+        )
 
     # --- grading results of a normal search
 

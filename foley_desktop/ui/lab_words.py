@@ -16,6 +16,8 @@ from foley_desktop.ui.evaluation_model import metric_title
 
 MINUS = "−"
 NONE = "–"
+TOO_FEW = "too few"
+"""Too few queries differ to tell a difference from chance."""
 
 MODE_TIPS: dict[str, str] = {
     "hybrid": "words, meaning and sound, fused",
@@ -74,11 +76,11 @@ def signed_interval(low: float, high: float) -> str:
 
 
 def p_words(comparison: Comparison) -> str:
-    """The p-value as it stands in a narrow column; ``few`` where there are too few queries to tell."""
+    """The p-value as it stands in a narrow column, or why there is none."""
     if not comparison.better + comparison.worse:
         return "equal"
     if comparison.significant is None:
-        return "too few"
+        return TOO_FEW
     return "p < 0.001" if comparison.p_value < 0.001 else f"p {comparison.p_value:.3f}"
 
 

@@ -68,12 +68,14 @@ class Shelf:
 class Measurement:
     """A report with what it is held against.
 
+    ``set_size`` is how many queries and graded pairs the set had, to see whether it has changed since.
     ``against`` says what that is, empty for nothing. ``refusals`` are the reasons, by mode, why one was not
     compared. ``table`` and ``judged_table`` are the per-query rows, the latter without unjudged clips, whose
     means ``judged_intervals`` bound as the report's own intervals do the others.
     """
 
     report: LabReport
+    set_size: tuple[int, int] = (0, 0)
     against: str = ""
     comparisons: Mapping[Mode, LabComparison] = field(default_factory=dict)
     refusals: Mapping[Mode, str] = field(default_factory=dict)
@@ -175,8 +177,9 @@ def measure_job(service: LibraryService, info: SetInfo, settings: LabSettings, b
     """Measures a golden set in every mode of the settings; its result is a Measurement."""
 
     def work() -> Generator[Progress, None, Measurement]:
+        size = _set_size(service, info)
         report = yield from service.lab.measure(info.id, settings)
-        return (yield from hold_against(service, report, baseline))
+        return replace((yield from hold_against(service, report, baseline)), set_size=size)
 
     return Job(f"Measuring {info.name}", work, kind="evaluate")
 
@@ -190,7 +193,7 @@ def without_job(
     """
 
     def work() -> Generator[Progress, None, Measurement]:
-        whole = before
+        whole, size = before, _set_size(service, info)
         if whole is None:
             whole = yield from service.lab.measure(info.id, replace(settings, left_out=""))
         report = yield from service.lab.measure(info.id, replace(settings, left_out=root.path))
@@ -198,7 +201,8 @@ def without_job(
         for mode in report.results:
             yield Progress(0, 0, f"{mode}: comparing")
             comparisons[mode] = between_reports(whole, report, mode)
-        return (yield from _measurement(report, f"the library with {root.name}", comparisons, {}))
+        found = yield from _measurement(report, f"the library with {root.name}", comparisons, {})
+        return replace(found, set_size=size)
 
     return Job(f"Measuring {info.name} without {root.name}", work, kind="evaluate")
 
@@ -223,13 +227,19 @@ def hold_against(
     return (yield from _measurement(report, f"baseline {baseline}", comparisons, refusals))
 
 
-def compare_job(service: LibraryService, report: LabReport, baseline: str) -> Job:
-    """Holds a report that is there against another baseline; its result is a Measurement."""
-    return Job(
-        f"Comparing with {baseline or 'nothing'}",
-        lambda: hold_against(service, report, baseline),
-        kind="evaluate",
-    )
+def compare_job(service: LibraryService, measurement: Measurement, baseline: str) -> Job:
+    """Holds a measurement that is there against another baseline; its result is a Measurement."""
+
+    def work() -> Generator[Progress, None, Measurement]:
+        found = yield from hold_against(service, measurement.report, baseline)
+        return replace(found, set_size=measurement.set_size)
+
+    return Job(f"Comparing with {baseline or 'nothing'}", work, kind="evaluate")
+
+
+def _set_size(service: LibraryService, info: SetInfo) -> tuple[int, int]:
+    now = service.lab.sets.info(info.id)
+    return now.queries, now.judged
 
 
 def _measurement(
@@ -247,7 +257,7 @@ def _measurement(
         intervals[mode] = {
             name: bootstrap_interval(row, confidence=CONFIDENCE) for name, row in values.items()
         }
-    return Measurement(report, against, comparisons, refusals, table, judged, intervals)
+    return Measurement(report, (0, 0), against, comparisons, refusals, table, judged, intervals)
 
 
 def judged_only(row: QueryRow, comparisons: Mapping[Mode, LabComparison]) -> QueryRow:
