@@ -63,9 +63,21 @@ class IndexState(RootTable):
                     [(index_name, version, i) for i in ids],
                 )
 
-    def unmark(self, index_name: str, ids: Iterable[str] | None = None) -> None:
-        """Forgets that clips (None: all) are in an index, in whatever version: they become pending."""
+    def unmark(
+        self, index_name: str, ids: Iterable[str] | None = None, *, version: str | None = None
+    ) -> None:
+        """Forgets that clips (None: all) are in an index, in whatever version: they become pending.
+
+        Args:
+            version: Forget this version of the index alone, whole.
+        """
         with self.write() as connection:
+            if version is not None:
+                for table in ("indexed", "orphans"):
+                    connection.execute(
+                        f"DELETE FROM {table} WHERE index_name = ? AND version = ?", (index_name, version)
+                    )
+                return
             if ids is None:
                 connection.execute("DELETE FROM indexed WHERE index_name = ?", (index_name,))
                 connection.execute("DELETE FROM orphans WHERE index_name = ?", (index_name,))
@@ -133,9 +145,10 @@ class IndexState(RootTable):
                     f"DELETE FROM {table} WHERE index_name = ? AND version = ? AND clip_id = ?", parameters
                 )
 
-    def is_marked(self, index_name: str) -> bool:
-        """Whether the bookkeeping knows of any entry in the index."""
-        return bool(self.value("SELECT 1 FROM indexed WHERE index_name = ? LIMIT 1", (index_name,)))
+    def is_marked(self, index_name: str, version: str) -> bool:
+        """Whether the bookkeeping knows of any entry in this version of the index."""
+        question = "SELECT 1 FROM indexed WHERE index_name = ? AND version = ? LIMIT 1"
+        return bool(self.value(question, (index_name, version)))
 
     def untidy(self, index_name: str) -> bool:
         """Whether an index was written to since it was last merged or compacted."""

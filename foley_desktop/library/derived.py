@@ -84,8 +84,7 @@ class Derived:
 
     def keyword(self) -> Steps:
         """What the keyword index lacks, and what it holds too much of."""
-        if self._catalog.is_marked("keyword") and not self._has_folder("keyword"):
-            self._catalog.unmark("keyword")
+        self._forget_lost("keyword")
         pending = self._catalog.pending("keyword", self._indexes.version("keyword"))
         meter = Meter(len(pending), "Indexing words")
         for batch in _parts(pending, _WORDS_A_BATCH):
@@ -187,9 +186,13 @@ class Derived:
 
     def _reconcile(self, name: str) -> None:
         """Takes out what an index should not hold, and forgets what it cannot hold: its folder is gone."""
-        if self._catalog.is_marked(name) and not self._has_folder(name):
-            self._catalog.unmark(name)
+        self._forget_lost(name)
         self._delete(name, self._catalog.stale(name))
+
+    def _forget_lost(self, name: str) -> None:
+        version = self._indexes.version(name)
+        if self._catalog.is_marked(name, version) and not self._has_folder(name):
+            self._catalog.unmark(name, version=version)
 
     def _delete(self, name: str, by_version: Mapping[str, Sequence[str]]) -> None:
         for version, ids in by_version.items():
@@ -243,7 +246,7 @@ class Derived:
                 index.clear()
             else:
                 index.drop()
-            self._catalog.unmark(name)
+            self._catalog.unmark(name, version=self._indexes.version(name))
             self.damaged = True
             self.notices.append(f"The {name} index was damaged and is made anew.")
             step()
