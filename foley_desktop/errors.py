@@ -53,6 +53,10 @@ class PlaybackError(FoleyError):
     """No sound can be played: no PortAudio, no device, or the device refused."""
 
 
+class RecordingError(FoleyError):
+    """Nothing can be recorded: no PortAudio, no input device, or the device refused."""
+
+
 class RenderError(FoleyError):
     """A new audio file could not be written."""
 

@@ -1,7 +1,7 @@
 """Where blocks of sound go: a device of PortAudio, or a clock where there is none.
 
-The only module that knows sounddevice. PortAudio's list of devices is frozen when it starts, so it is
-started anew when a device was lost or none was found, and only while nothing is open.
+Only this module and the recorder know sounddevice. PortAudio's list of devices is frozen when it starts,
+so it is started anew when a device was lost or none was found, and only while nothing is open.
 """
 
 from __future__ import annotations
@@ -18,6 +18,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from foley_desktop.errors import PlaybackError
+
+OPEN_INPUTS: set[object] = set()
+"""Streams that record now. PortAudio is one for the whole process and is never started anew under them."""
 
 Render = Callable[[np.ndarray, float], None]
 """Fills a block, given when its first frame will be heard; see ``Engine.render``."""
@@ -79,11 +82,11 @@ class PortAudioOpener:
         self._open: list[PortAudioOutput] = []
 
     def check(self, name: str) -> None:
-        self._find(_sounddevice(), name)
+        self._find(load_sounddevice(), name)
 
     def open(self, name: str, latency: str) -> PortAudioOutput:
         """Opens the device of this name, else the default one, in the device's own format."""
-        sd = _sounddevice()
+        sd = load_sounddevice()
         chosen = self._find(sd, name)
         fallback = self._find(sd, "") if name else chosen
         failure: Exception | None = None
@@ -105,7 +108,7 @@ class PortAudioOpener:
 
     def refresh(self) -> None:
         self._open = [output for output in self._open if not output.closed]
-        if not self._open and (sd := sys.modules.get("sounddevice")) is not None:
+        if not self._open and not OPEN_INPUTS and (sd := sys.modules.get("sounddevice")) is not None:
             with contextlib.suppress(sd.PortAudioError):
                 sd._terminate()
             with contextlib.suppress(sd.PortAudioError):
@@ -189,7 +192,12 @@ class PortAudioOutput:
         self._render(out, time.perf_counter() + delay)
 
 
-def _sounddevice() -> ModuleType:
+def load_sounddevice() -> ModuleType:
+    """The module sounddevice.
+
+    Raises:
+        PlaybackError: it or PortAudio is not installed.
+    """
     try:
         import sounddevice
     except OSError as error:  # sounddevice is there, PortAudio is not
