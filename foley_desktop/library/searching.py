@@ -135,7 +135,7 @@ class Searcher:
         parsed = parse_query(query)
         if parsed.blank:
             return self._everything(query, mode, filters, k, started)
-        where = self._where(filters, parsed)
+        where = self._where(filters, parsed, typing)
         request = _Request(query, parsed, mode, k, where, typing, show_hidden, balance)
         usable = mode == "keyword" or not parsed.plain or wait or self._models.state == "ready"
         if usable:
@@ -174,10 +174,10 @@ class Searcher:
         took = (time.perf_counter() - started) * 1000.0
         return SearchResult(query=query, mode=mode, hits=hits, took_ms=took)
 
-    def _where(self, filters: Filters, parsed: ParsedQuery) -> Where | None:
+    def _where(self, filters: Filters, parsed: ParsedQuery, typing: bool = False) -> Where | None:
         """Filters, exclusions and required phrases as one restriction that every ranker gets."""
         allowed = self._catalog.matching_ids(filters)
-        wanted = self._indexes.keyword.permitted(parsed)
+        wanted = self._indexes.keyword.permitted(parsed, prefix_last=typing)
         if wanted is not None:
             allowed = wanted if allowed is None else frozenset(allowed) & wanted
         return None if allowed is None else {"clip_id": allowed}
