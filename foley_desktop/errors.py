@@ -81,6 +81,10 @@ class ModelError(FoleyError):
     """An embedder could not be loaded or its process died."""
 
 
+class DownloadError(FoleyError):
+    """A file could not be fetched: the server refused, the connection or the room ended, or it is another."""
+
+
 class SilentAudioError(FoleyError):
     """Silence, an empty clip or nothing but bad samples: there is no sound to embed."""
 
