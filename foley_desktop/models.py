@@ -97,6 +97,19 @@ class Region:
         return self.end_s - self.start_s
 
 
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """A point of a clip, or a stretch of it where ``end_s`` is given, in seconds from its start.
+
+    ``source`` is ``file`` for one that stands in the sound file, ``user`` for one of the user's own.
+    """
+
+    start_s: float
+    end_s: float | None = None
+    text: str = ""
+    source: str = "user"
+
+
 Comparison = Literal["<", "<=", "=", "!=", ">=", ">"]
 
 

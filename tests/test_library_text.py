@@ -132,6 +132,36 @@ def test_ucs_names_are_read(stem: str, parts: tuple[str, ...]) -> None:
     name = ucs.parse_name(stem)
     assert name is not None
     assert (name.catid, name.user_category, name.fx_name, name.creator, name.source, name.user_data) == parts
+    assert name.vendor_category == ""
+
+
+@pytest.mark.parametrize(
+    ("stem", "vendor", "fx_name"),
+    [
+        ("DOORWood-OLD_CASTLE-Gate Slam_ABC_LIB", "CASTLE", "Gate Slam"),
+        ("DOORWood_CASTLE-Gate-Slam_ABC_LIB_x", "CASTLE", "Gate-Slam"),
+        ("CLOTHRip_T-Shirt Rip_ABC_LIB", "", "T-Shirt Rip"),
+        ("RAIN_Roof - Heavy_ABC_LIB", "", "Roof - Heavy"),
+        ("RAIN_Roof-Heavy", "", "Roof-Heavy"),
+    ],
+)
+def test_a_vendor_category_stands_in_front_of_the_effects_name(stem: str, vendor: str, fx_name: str) -> None:
+    name = ucs.parse_name(stem)
+    assert name is not None and (name.vendor_category, name.fx_name) == (vendor, fx_name)
+    if name.complete:
+        assert ucs.parse_name(ucs.compose(name)) == name
+
+
+@given(st.lists(st.text(max_size=20), min_size=6, max_size=6), st.sampled_from(sorted(ucs.table())))
+def test_what_is_composed_is_a_ucs_name_again(parts: list[str], catid: str) -> None:
+    category, subcategory = ucs.table()[catid]
+    user, fx_name, creator, source, data, vendor = parts
+    wanted = ucs.UcsName(catid, category, subcategory, user, fx_name + "x", creator, source, data, vendor)
+    stem = ucs.compose(wanted)
+    found = ucs.parse_name(stem)
+    assert found is not None and found.catid == catid
+    if creator.strip(" _\n\t") and found.complete:
+        assert ucs.compose(found) == stem
 
 
 @pytest.mark.parametrize(

@@ -86,7 +86,7 @@ class EditTables(IndexState):
                             "INSERT INTO edits VALUES (?, ?, ?, ?, ?)",
                             (clip_id, as_text(field), as_text(edit.value), edit.source, now),
                         )
-                self._write_effective(clip_id)
+                self.write_effective(clip_id)
                 changed.append(clip_id)
             self.invalidate(changed, WORD_INDEXES)
         return changed
@@ -95,7 +95,8 @@ class EditTables(IndexState):
         """The clip's word columns as far as edits determine them."""
         return {field: edit.value for field, edit in self.edits(clip_id).items() if field in WORD_FIELDS}
 
-    def _write_effective(self, clip_id: str) -> None:
+    def write_effective(self, clip_id: str) -> None:
+        """Brings the clip's columns in step with its tags and edits."""
         words = effective(self.file_tags(clip_id), self.edited_words(clip_id))
         columns = {field: as_text(value) for field, value in words.items()}
         settings = ", ".join(f"{field} = :{field}" for field in WORD_FIELDS)
@@ -128,9 +129,14 @@ class EditTables(IndexState):
         """The latest steps, latest first."""
         return [_step(row) for row in self.rows("SELECT * FROM steps ORDER BY id DESC LIMIT ?", (limit,))]
 
-    def mark_step(self, number: int, *, undone: bool) -> None:
+    def mark_step(self, number: int, *, undone: bool, document: Any = None) -> None:
+        """Notes that a step was taken back, or done again; with what is needed for the way back."""
         with self.write() as connection:
             connection.execute("UPDATE steps SET undone = ? WHERE id = ?", (int(undone), number))
+            if document is not None:
+                connection.execute(
+                    "UPDATE steps SET document = ? WHERE id = ?", (json.dumps(document), number)
+                )
 
     def drop_steps(self, numbers: Iterable[int]) -> None:
         """Forgets steps that can neither be taken back nor done again."""

@@ -14,7 +14,10 @@ from foley_desktop.library.catalog_state import SOUND_INDEXES, WORD_INDEXES
 from foley_desktop.library.database import as_text, decode_path, to_i64
 from foley_desktop.library.effective import WORD_FIELDS as _WORDS
 from foley_desktop.library.filters import below
-from foley_desktop.models import Rejection, Tag
+from foley_desktop.models import Marker, Rejection, Tag
+
+UCS_NAME = "UCS name"
+"""Source of the tags that a file's name gives."""
 
 HASH_DIGITS = 16
 """How many hex digits of the audio hash an id carries."""
@@ -42,6 +45,8 @@ class KnownFile(NamedTuple):
     state: FileState
     status: str
     audio_hash: str
+    sidecar: int = 0
+    """Signature of the files beside it that describe it."""
 
 
 class KnownRejection(NamedTuple):
@@ -75,6 +80,8 @@ class Reading:
     subcategory: str = ""
     catid: str = ""
     tags: tuple[Tag, ...] = ()
+    sidecar: int = 0
+    markers: tuple[Marker, ...] = ()
 
 
 _AUDIO = (
@@ -88,7 +95,7 @@ _AUDIO = (
     "subtype",
     "silent",
 )
-_COLUMNS = (*_AUDIO, "badges", *_WORDS)
+_COLUMNS = (*_AUDIO, "badges", *_WORDS, "sidecar")
 
 
 class FileTables(EditTables):
@@ -98,8 +105,8 @@ class FileTables(EditTables):
         """Clips below ``prefix``: those there or offline by relative path, and the missing ones."""
         sql, values = below("rel_path", prefix)
         rows = self.rows(
-            "SELECT id, rel_path, size, mtime_ns, ctime_ns, inode, dev, status, audio_hash FROM clips "
-            f"WHERE root_id = ? AND {sql} ORDER BY rel_path, id",
+            "SELECT id, rel_path, size, mtime_ns, ctime_ns, inode, dev, status, audio_hash, sidecar "
+            f"FROM clips WHERE root_id = ? AND {sql} ORDER BY rel_path, id",
             (root_id, *values),
         )
         clips = [_known(row) for row in rows]
@@ -179,6 +186,7 @@ class FileTables(EditTables):
             marks = ", ".join(f":{name}" for name in values)
             connection.execute(f"INSERT INTO clips ({names}) VALUES ({marks})", values)
             self._write_tags(clip_id, reading.tags)
+            self._write_markers(clip_id, reading.markers)
             # The id may have been here before, in a folder since forgotten: the indexes may still hold it.
             connection.execute(
                 "INSERT OR REPLACE INTO indexed SELECT index_name, version, clip_id, 0, 0 FROM orphans "
@@ -215,15 +223,31 @@ class FileTables(EditTables):
                 self.invalidate([clip_id], WORD_INDEXES)
             if new_audio:
                 self.invalidate([clip_id], SOUND_INDEXES)
+            self._write_markers(clip_id, reading.markers)
             self.drop_rejections(root_id, [rel_path])
         return changed or before["status"] == "missing"
 
-    def move_clip(self, clip_id: str, root_id: int, rel_path: bytes, state: FileState) -> None:
-        """Re-points a clip whose very file lies elsewhere now; its content need not be read."""
+    def move_clip(
+        self,
+        clip_id: str,
+        root_id: int,
+        rel_path: bytes,
+        state: FileState,
+        said_by_name: Sequence[Tag] | None = None,
+    ) -> None:
+        """Re-points a clip whose very file lies elsewhere now; its content need not be read.
+
+        Args:
+            said_by_name: The tags of its new name, where that is another one.
+        """
         with self.write() as connection:
             values = _place(root_id, rel_path, state)
             settings = ", ".join(f"{name} = :{name}" for name in values)
             connection.execute(f"UPDATE clips SET {settings} WHERE id = :id", {**values, "id": clip_id})
+            if said_by_name is not None:
+                kept = [tag for tag in self.file_tags(clip_id) if tag.source != UCS_NAME]
+                self._write_tags(clip_id, [*kept, *said_by_name])
+                self.write_effective(clip_id)
             self.invalidate([clip_id], WORD_INDEXES)
             self.drop_rejections(root_id, [rel_path])
 
@@ -295,6 +319,15 @@ class FileTables(EditTables):
                 [(clip_id, n, *tag) for n, tag in enumerate(_storable(tags))],
             )
 
+    def _write_markers(self, clip_id: str, markers: Sequence[Marker]) -> None:
+        """Replaces the markers that the file holds; the user's own stay."""
+        with self.write() as connection:
+            connection.execute("DELETE FROM markers WHERE clip_id = ? AND source != 'user'", (clip_id,))
+            connection.executemany(
+                "INSERT INTO markers (clip_id, start_s, end_s, text, source) VALUES (?, ?, ?, ?, ?)",
+                [(clip_id, m.start_s, m.end_s, as_text(m.text), m.source) for m in markers],
+            )
+
     def _file_tags(self, clip_id: str) -> list[tuple[str, str, str]]:
         rows = self.rows(
             "SELECT field, value, source FROM tags WHERE clip_id = ? AND source != 'user' ORDER BY position",
@@ -337,4 +370,6 @@ def _state(row: sqlite3.Row) -> FileState:
 
 
 def _known(row: sqlite3.Row) -> KnownFile:
-    return KnownFile(row["id"], row["rel_path"], _state(row), row["status"], row["audio_hash"])
+    return KnownFile(
+        row["id"], row["rel_path"], _state(row), row["status"], row["audio_hash"], row["sidecar"]
+    )

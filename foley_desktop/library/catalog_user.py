@@ -12,6 +12,7 @@ from typing import Any
 from foley_desktop.errors import CatalogError
 from foley_desktop.library.catalog_state import WORD_INDEXES, IndexState
 from foley_desktop.library.database import as_text
+from foley_desktop.models import Marker
 
 _REMEMBERED_SEARCHES = 500
 
@@ -69,6 +70,11 @@ class UserTables(IndexState):
         """``(number, start_s, end_s, text)`` by start."""
         rows = self.rows("SELECT * FROM markers WHERE clip_id = ? ORDER BY start_s, id", (clip_id,))
         return [(row["id"], row["start_s"], row["end_s"], row["text"]) for row in rows]
+
+    def clip_markers(self, clip_id: str) -> list[Marker]:
+        """Markers of a clip by start: those of its file, and the user's own."""
+        rows = self.rows("SELECT * FROM markers WHERE clip_id = ? ORDER BY start_s, id", (as_text(clip_id),))
+        return [Marker(row["start_s"], row["end_s"], row["text"], row["source"]) for row in rows]
 
     def remove_marker(self, number: int) -> None:
         with self.write() as connection:

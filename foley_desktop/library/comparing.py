@@ -181,7 +181,7 @@ def _sort_found(
             plan.tasks.append(
                 Task(file.rel_path, file.state, refusal=(file.problem, _PROBLEMS[file.problem]))
             )
-        elif clip is not None and clip.state.same_content(file.state):
+        elif clip is not None and clip.state.same_content(file.state) and clip.sidecar == file.sidecar:
             plan.settled += 1
             plan.unchanged += 1
             if clip.status != "ok" or clip.state.dev != file.state.dev:

@@ -14,12 +14,14 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
 from foley_desktop.audio.decode import probe
+from foley_desktop.audio.markers import read_markers
 from foley_desktop.audio.tags import read_tags
 from foley_desktop.errors import AudioFileError
 from foley_desktop.library import ucs
-from foley_desktop.library.catalog_files import FileState, Reading
+from foley_desktop.library.catalog_files import UCS_NAME, FileState, Reading
 from foley_desktop.library.effective import effective
 from foley_desktop.library.scan import current_state
+from foley_desktop.library.sidecars import read_sidecars
 from foley_desktop.library.text import split_words
 from foley_desktop.models import Tag
 
@@ -68,9 +70,8 @@ def read_file(path: str, seen: FileState) -> Outcome:
 def _read(path: str) -> Reading:
     probed = probe(path)
     info = probed.info
-    stem = os.path.splitext(os.path.basename(path))[0]
-    name = ucs.parse_name(stem)
-    tags = tuple(read_tags(path)) + tuple(_name_tags(name))
+    beside, sidecar = read_sidecars(path)
+    tags = (*read_tags(path), *beside, *name_tags(os.path.basename(path)))
     return Reading(
         audio_hash=probed.audio_hash,
         duration_s=info.duration_s,
@@ -83,12 +84,15 @@ def _read(path: str) -> Reading:
         badges=tuple(probed.badges),
         silent=probed.silent,
         tags=tags,
+        sidecar=sidecar,
+        markers=read_markers(path, info.samplerate, info.frames),
         **effective(tags),
     )
 
 
-def _name_tags(name: ucs.UcsName | None) -> Iterator[Tag]:
-    """What a UCS file name says, as tags."""
+def name_tags(file_name: str) -> Iterator[Tag]:
+    """What a UCS file name says, as tags; nothing of any other name."""
+    name = ucs.parse_name(os.path.splitext(file_name)[0])
     if name is None:
         return
     values = {
@@ -97,13 +101,14 @@ def _name_tags(name: ucs.UcsName | None) -> Iterator[Tag]:
         "subcategory": name.subcategory,
         "catid": name.catid,
         "user_category": name.user_category,
+        "vendor_category": name.vendor_category,
         "creator": name.creator,
-        "source": name.source,
+        "source_id": name.source,
         "user_data": name.user_data,
     }
     for field, value in values.items():
         if value:
-            yield Tag(field, value, "UCS name")
+            yield Tag(field, value, UCS_NAME)
 
 
 class Reader:

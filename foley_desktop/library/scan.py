@@ -16,6 +16,7 @@ from foley_desktop.audio.decode import is_media_name
 from foley_desktop.library.catalog_files import FileState
 from foley_desktop.library.catalog_roots import Volume
 from foley_desktop.library.database import to_i64
+from foley_desktop.library.sidecars import sidecar_names, signature
 
 _TRASH = (b"$recycle.bin", b"recycler", b"#recycle", b"@recycle")
 SKIPPED_FOLDERS = frozenset(
@@ -33,6 +34,8 @@ class FoundFile(NamedTuple):
     state: FileState
     problem: str = ""
     """Empty for a regular file; otherwise why it cannot be read: ``vanished``, ``not_audio``."""
+    sidecar: int = 0
+    """Signature of the files beside it that describe it; 0 without any."""
 
 
 @dataclass(slots=True)
@@ -82,12 +85,15 @@ class _Walk:
         if place in around or len(around) >= _DEEPEST:
             return
         start = rel + b"/" if rel else b""
+        names = {name for name, is_folder, _ in entries if not is_folder}
         for name, is_folder, entry in entries:
             if is_folder:
                 if self._wanted(name, entry):
                     yield from self.folder(entry.path, start + name, (*around, place))
             elif _is_media(name):
-                yield _found(entry.path, start + name)
+                beside = sidecar_names(name, names)
+                sidecar = signature([os.path.join(path, other) for other in beside]) if beside else 0
+                yield _found(entry.path, start + name)._replace(sidecar=sidecar)
 
     def _entries(self, path: bytes) -> list[tuple[bytes, bool, os.DirEntry[bytes]]]:
         """Name, whether it is a folder, and entry; ordered as their full paths are."""

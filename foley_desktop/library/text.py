@@ -94,7 +94,7 @@ def clean_name(stem: str) -> str:
     name = ucs.parse_name(stem)
     if name is None:
         return " ".join(_telling(split_words(stem)))
-    words = _telling(split_words(f"{name.fx_name} {name.user_category}"))
+    words = _telling(split_words(f"{name.vendor_category} {name.fx_name} {name.user_category}"))
     return " ".join(_once([*words, *_category_words(name.category, name.subcategory)]))
 
 

@@ -1,7 +1,7 @@
 """The Universal Category System, version 8.2: its category table, and file names built by it.
 
-A UCS name is ``CatID[-UserCategory]_FXName_CreatorID_SourceID[_UserData]``, and the CatID stands for
-a Category and a SubCategory.
+A UCS name is ``CatID[-UserCategory]_[VendorCategory-]FXName_CreatorID_SourceID[_UserData]``, and the CatID
+stands for a Category and a SubCategory.
 """
 
 from __future__ import annotations
@@ -25,6 +25,12 @@ class UcsName(NamedTuple):
     creator: str
     source: str
     user_data: str
+    vendor_category: str = ""
+
+    @property
+    def complete(self) -> bool:
+        """Whether all four required parts are there."""
+        return bool(self.catid and self.fx_name and self.creator and self.source)
 
 
 @functools.cache
@@ -85,4 +91,42 @@ def parse_name(stem: str) -> UcsName | None:
         return None
     name, subcategory = table()[catid]
     fx_name, creator, source = (*rest[:3], "", "")[:3]
-    return UcsName(catid, name, subcategory, user_category, fx_name, creator, source, "_".join(rest[3:]))
+    vendor = ""
+    if len(rest) >= 3:  # without the other parts it is just as likely a hyphen of the name itself
+        vendor, fx_name = _split_vendor(fx_name)
+    user_data = "_".join(rest[3:])
+    return UcsName(catid, name, subcategory, user_category, fx_name, creator, source, user_data, vendor)
+
+
+def _split_vendor(fx_name: str) -> tuple[str, str]:
+    """A vendor's category in front of an effect's name, and the name; ``T-Shirt`` and ``a - b`` have none."""
+    vendor, hyphen, rest = fx_name.partition("-")
+    letters = sum(character.isalpha() for character in vendor)
+    if hyphen and letters >= 2 and rest.strip() and vendor == vendor.strip() and rest == rest.lstrip():
+        return vendor, rest
+    return "", fx_name
+
+
+def compose(name: UcsName) -> str:
+    """The file name (without extension) that :func:`parse_name` reads as ``name``.
+
+    Parts are cleaned of what would end them: underscores anywhere, hyphens in categories and where one in
+    the effect's name would be taken for a vendor's category.
+    """
+    user = _part(name.user_category, "-")
+    vendor = _part(name.vendor_category, "-")
+    fx_name = _part(name.fx_name)
+    if vendor:
+        fx_name = f"{vendor}-{fx_name}"
+    elif _split_vendor(fx_name)[0]:
+        fx_name = fx_name.replace("-", " ")
+    parts = [f"{name.catid}-{user}" if user else name.catid, fx_name, _part(name.creator), _part(name.source)]
+    if name.user_data:
+        parts.append("_".join(part for part in map(_part, name.user_data.split("_")) if part))
+    return "_".join(parts).rstrip("_")
+
+
+def _part(text: str, also: str = "") -> str:
+    for separator in "_" + also:
+        text = text.replace(separator, " ")
+    return " ".join(text.split())

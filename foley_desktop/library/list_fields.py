@@ -1,0 +1,112 @@
+"""What the columns of other librarians' lists and sidecar files mean: from their headings to our fields.
+
+Headings differ in spelling, case and separators alone more often than not, so they are compared without.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Sequence
+
+from foley_desktop.audio.mutagen_tags import NAMED_FIELDS
+from foley_desktop.audio.riff_tags import IXML_FIELDS
+from foley_desktop.audio.tagfields import WRITABLE
+
+FILE_NAME, PATH = "file name", "path"
+"""Columns that say which sound a row is about."""
+
+_NAMES = {
+    FILE_NAME: "filename file name soundname soundfile audiofile audiofilename clip clipname recordname "
+    "sound wav wavname fichier dateiname datei nomfichier",
+    PATH: "path filepath fullpath pathname filelocation fullfilename relativepath uri pfad chemin",
+    "title": "title fxname effectname fx tracktitle soundtitle shortname displayname titel titre",
+    "description": "description desc longdescription bwdescription bwfdescription fulldescription details "
+    "beschreibung descripcion descrizione",
+    "keywords": "keywords keyword tags tag searchterms stichworte motscles schlagworte",
+    "comment": "comment comments notes note remarks usercomments memo bemerkung commentaire",
+    "category": "category cat maincategory kategorie categorie",
+    "subcategory": "subcategory subcat secondarycategory unterkategorie souscategorie",
+    "catid": "catid ucscatid ucsid categoryid",
+    "category_full": "categoryfull fullcategory catfull",
+    "user_category": "usercategory usercat",
+    "vendor_category": "vendorcategory vendorcat",
+    "artist": "artist author performer interpret",
+    "designer": "designer sounddesigner",
+    "recordist": "recordist recordedby recorder recordingengineer",
+    "manufacturer": "manufacturer vendor publisher label company hersteller",
+    "library": "library libraryname collection packname product volume bibliothek bibliotheque",
+    "album": "album cdtitle cdname disc",
+    "genre": "genre",
+    "mood": "mood feeling",
+    "location": "location reclocation recordinglocation place ort lieu",
+    "microphone": "microphone mic mics microphones mikrofon micro",
+    "perspective": "perspective micperspective recmedium distance",
+    "creator": "creatorid creator",
+    "source_id": "sourceid",
+    "source": "source",
+    "user_data": "userdata",
+    "project": "project projekt",
+    "scene": "scene szene",
+    "take": "take",
+    "tape": "tape reel",
+    "show": "show",
+    "url": "url website link webpage",
+    "originator": "originator",
+    "copyright": "copyright rights rightsowner license licence",
+}
+_BY_NAME = {name: field for field, names in _NAMES.items() for name in names.split()}
+_NO_LETTERS = re.compile(r"[\W_]+")
+_DELIMITERS = (",", "\t", ";", "|")
+
+
+def field_of(heading: str) -> str:
+    """Our field for a heading, :data:`FILE_NAME`, :data:`PATH`, or "" for one that is not known."""
+    name = _NO_LETTERS.sub("", heading).lower()
+    found = _BY_NAME.get(name, "")
+    if not found:
+        found = NAMED_FIELDS.get(name, "") or IXML_FIELDS.get(name, "")
+    return found if found in WRITABLE or found in (FILE_NAME, PATH) else ""
+
+
+def decoded(raw: bytes) -> str:
+    """Text of a file in UTF-8, UTF-16 with its mark, or the older encodings of Windows."""
+    if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return raw.decode("utf-16", "replace").removeprefix("\ufeff")
+    # Excel writes UTF-16 without a mark at times: every other byte of its plain letters is zero.
+    if len(raw) > 3 and raw[1:64:2].count(0) > len(raw[1:64:2]) // 2:
+        return raw.decode("utf-16-le", "replace")
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return raw.decode("cp1252", "replace")
+
+
+def table(text: str) -> list[list[str]]:
+    """The rows of a CSV or TSV text, cells trimmed, empty rows left out; never raises.
+
+    The delimiter is the one that most of the first lines agree on.
+    """
+    sample = [line for line in text.splitlines()[:20] if line.strip()]
+    delimiter = max(_DELIMITERS, key=lambda mark: _agreement(sample, mark))
+    rows: list[list[str]] = []
+    # A cell may hold line breaks, a lone quotation mark may open a cell that never ends.
+    reader = csv.reader(io.StringIO(text.replace("\0", ""), newline=""), delimiter=delimiter)
+    try:
+        for row in reader:
+            cells = [cell.strip() for cell in row]
+            if any(cells):
+                rows.append(cells)
+    except csv.Error:
+        rows = [[cell.strip().strip('"') for cell in line.split(delimiter)] for line in text.splitlines()]
+        rows = [row for row in rows if any(row)]
+    return rows
+
+
+def _agreement(lines: Sequence[str], delimiter: str) -> tuple[int, int]:
+    """How many lines have as many delimiters as the first, if it has any; and how many it has."""
+    if not lines or delimiter not in lines[0]:
+        return (0, 0)
+    first = lines[0].count(delimiter)
+    return (sum(line.count(delimiter) == first for line in lines), first)
