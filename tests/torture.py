@@ -140,6 +140,74 @@ def torture_tags(folder: Path, kills: int, seed: int = 1) -> Outcome:
     return outcome
 
 
+RENAME = """
+import random
+from pathlib import Path
+from foley_desktop.library.catalog import Catalog
+from foley_desktop.library.rename_log import recover
+from foley_desktop.library.renaming import preview, rename
+from foley_desktop.library.writer_lock import writer_lock
+from foley_desktop.settings import DataFolder
+
+def work(arguments, number):
+    data = DataFolder(Path(arguments[0]))
+    catalog = Catalog(data.catalog)
+    clips = catalog.list_clips()
+    names = [clip.name for clip in clips]
+    random.shuffle(names)
+    wanted = {clip.id: name for clip, name in zip(clips, names)}
+    for _ in rename(catalog, preview(catalog, wanted)):
+        pass
+    catalog.close()
+
+def settle(arguments):
+    data = DataFolder(Path(arguments[0]))
+    catalog = Catalog(data.catalog)
+    with writer_lock(data):
+        Path(arguments[1]).open("a").write(str(recover(catalog, data)))
+    catalog.close()
+"""
+
+
+def torture_renames(folder: Path, kills: int, seed: int = 1) -> Outcome:
+    """Kills a writer that shuffles the names of 40 files; ``swept`` counts batches that were taken back."""
+    from indexing import Library
+
+    sounds, data, log = folder / "sounds", folder / "library", folder / "recovered"
+    sounds.mkdir(parents=True)
+    outcome = Outcome()
+    for number in range(40):
+        samples = np.random.default_rng(number).uniform(-0.5, 0.5, 480)
+        soundfile.write(sounds / f"sound {number:02}.wav", samples, 48000, subtype="PCM_16")
+        (sounds / f"sound {number:02}.txt").write_text(f"words about {number}")
+    with Library(data) as library:
+        library.index(sounds, audio=False)
+        library.catalog.set_root_locked(library.catalog.roots()[0].id, False)
+        hashes = {clip.id: heard(Path(clip.path)) for clip in library.catalog.list_clips()}
+        words = {clip.id: clip.description for clip in library.catalog.list_clips()}
+    for start in range(0, kills, 5):
+        some = min(5, kills - start)
+        result = kill_often(RENAME, [str(data), str(log)], some, seed + start, longest_s=0.3)
+        assert result.returncode == 0, result.stderr
+        outcome.kills += some
+        with Library(data) as library:
+            clips = {clip.id: clip for clip in library.catalog.list_clips()}
+            outcome.lost += [i for i in hashes if i not in clips]
+            for clip in clips.values():
+                path = Path(clip.path)
+                if not path.exists() or heard(path) != hashes[clip.id]:
+                    outcome.altered.append(clip.name)
+                elif path.with_suffix(".txt").read_text() != words[clip.id]:
+                    outcome.unreadable.append(clip.name)
+            wanted = {f"sound {number:02}" for number in range(40)}
+            outcome.strangers += [p.name for p in sounds.iterdir() if p.stem not in wanted]
+            report = library.index(audio=False)
+            if (report.added, report.updated, report.missing) != (0, 0, 0):
+                outcome.altered.append(f"the next scan found {report}")
+    outcome.swept = sum(map(int, log.read_text())) if log.exists() else 0
+    return outcome
+
+
 def examine(folder: Path, before: dict[Path, str], outcome: Outcome) -> None:
     """Notes every file that is gone, sounds otherwise, has unreadable tags, or should not be there."""
     from foley_desktop.audio.tags import read_tags

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from foley_desktop.audio.peaks import PeakCache, Peaks
     from foley_desktop.audio.render import RenderOptions
     from foley_desktop.eval.golden import GoldenSet
+    from foley_desktop.library.desk import Desk
     from foley_desktop.library.doctor import DoctorReport
     from foley_desktop.library.embedders import Embedders
     from foley_desktop.library.evaluation import Evaluation
@@ -113,6 +114,12 @@ class LibraryService:
         from foley_desktop.library.lab_service import Lab
 
         return Lab(self)
+
+    @property
+    def desk(self) -> Desk:
+        from foley_desktop.library.desk import Desk
+
+        return Desk(self)
 
     # --- folders
 

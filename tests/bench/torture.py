@@ -1,4 +1,6 @@
-"""300 kills of a writer of tags at random moments. Run: python tests/bench/torture.py [KILLS] [SEED]
+"""300 kills of a writer of tags, and 300 of a writer of names, at random moments.
+
+Run: python tests/bench/torture.py [KILLS] [SEED]
 
 Prints what was found; ends with 1 when a file was lost or altered, or half a file left in a sound's place.
 """
@@ -27,7 +29,14 @@ def main() -> int:
             f"{outcome.lost}, altered {outcome.altered}, unreadable {outcome.unreadable}, "
             f"left over {outcome.strangers}"
         )
-    return 0 if outcome.harmless and outcome.written else 1
+        started = time.monotonic()
+        renamed = torture.torture_renames(Path(folder) / "names", kills, seed)
+        print(
+            f"names: {renamed.kills} kills in {time.monotonic() - started:.0f} s, {renamed.swept} batches "
+            f"taken back; lost {renamed.lost}, altered {renamed.altered}, descriptions mixed up "
+            f"{renamed.unreadable}, left over {renamed.strangers}"
+        )
+    return 0 if outcome.harmless and outcome.written and renamed.harmless and renamed.swept else 1
 
 
 if __name__ == "__main__":
