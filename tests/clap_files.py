@@ -114,8 +114,8 @@ def oracle(weights: dict[str, Any], layers: int = 12) -> Any:
     from transformers import ClapConfig, ClapModel
 
     renames = [
-        ("text_branch", "text_model"), ("audio_branch", "audio_model.audio_encoder"), ("attn.", "attention.self."),
-        ("self.proj", "output.dense"), ("mlp.fc1", "intermediate.dense"), ("mlp.fc2", "output.dense"),
+        ("text_branch", "text_model"), ("audio_branch", "audio_model.audio_encoder"),
+        ("attn.", "attention.self."), ("self.proj", "output.dense"), ("mlp.fc1", "intermediate.dense"), ("mlp.fc2", "output.dense"),
         ("norm1", "layernorm_before"), ("norm2", "layernorm_after"), ("bn0", "batch_norm"),
     ]  # fmt: skip
     renamed: dict[str, Any] = {}

@@ -1,0 +1,467 @@
+"""LAION-CLAP: its vectors are those of another implementation, and its files are read with care."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import clap_files
+import numpy as np
+import pytest
+
+from foley_desktop.errors import ModelError, SilentAudioError
+from foley_desktop.index.embedders import clap, clap_checkpoint, clap_store
+from foley_desktop.index.embedders.clap import ClapEmbedder
+from foley_desktop.index.embedders.clap_import import Architecture
+from foley_desktop.index.embedders.clap_tokenizer import RobertaTokens
+
+pytestmark = [pytest.mark.model, pytest.mark.filterwarnings("ignore")]
+
+LAYERS = 1
+TEXTS = ["", "a dog barks", "rain on a tin roof", "door " * 400, "雨", "door \udcff creak"]
+
+
+def noise(seconds: float, rate: int = 48000, seed: int = 0) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    return (0.3 * rng.standard_normal(max(1, round(seconds * rate)))).astype(np.float32)
+
+
+def quiet(*_: Any) -> None:
+    """No one wants to know of progress."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _one_thread() -> Iterator[None]:
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="module")
+def weights() -> dict[str, Any]:
+    return clap_files.random_weights(layers=LAYERS)
+
+
+@pytest.fixture(scope="module")
+def checkpoint(weights: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    import torch
+
+    file = tmp_path_factory.mktemp("clap") / "630k random.pt"
+    torch.save(clap_files.published(weights), file)
+    return file
+
+
+@pytest.fixture(scope="module")
+def models(checkpoint: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("models")
+    assert clap_store.take(quiet, file=str(checkpoint), models=str(folder)) == {"name": "clap"}
+    clap_store.add_tokenizer(clap_files.write_tokenizer(folder / "given"), folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def embedder(models: Path) -> ClapEmbedder:
+    return ClapEmbedder(models)
+
+
+@pytest.fixture(scope="module")
+def oracle(weights: dict[str, Any]) -> Any:
+    return clap_files.oracle(weights, LAYERS)
+
+
+def heard_by(oracle: Any, window: np.ndarray) -> np.ndarray:
+    """The vector that transformers makes of a window of 10 s."""
+    import torch
+    from transformers import ClapFeatureExtractor
+
+    make = ClapFeatureExtractor(
+        truncation="rand_trunc", padding="repeatpad", frequency_min=50, frequency_max=14000
+    )
+    with torch.inference_mode():
+        found = oracle.get_audio_features(**make(window, sampling_rate=48000, return_tensors="pt"))
+    row = getattr(found, "pooler_output", found)[0].numpy()
+    return row / np.linalg.norm(row)
+
+
+def read_by(oracle: Any, ids: list[int]) -> np.ndarray:
+    import torch
+
+    tokens = torch.tensor([ids])
+    with torch.inference_mode():
+        found = oracle.get_text_features(input_ids=tokens, attention_mask=torch.ones_like(tokens))
+    row = getattr(found, "pooler_output", found)[0].numpy()
+    return row / np.linalg.norm(row)
+
+
+# --- vectors
+
+
+@pytest.mark.parametrize(
+    ("seconds", "windows"),
+    [
+        (0.005, [(0.0, 0.005)]),
+        (3.0, [(0.0, 3.0)]),
+        (10.0, [(0.0, 10.0)]),
+        (10.9, [(0.0, 10.0)]),
+        (12.0, [(0.0, 10.0), (2.0, 12.0)]),
+    ],
+)
+def test_sounds_equal_those_of_transformers(
+    embedder: ClapEmbedder, oracle: Any, seconds: float, windows: list[tuple[float, float]]
+) -> None:
+    clip = noise(seconds)
+    found = embedder.embed_windows(clip, 48000)
+    assert [(round(w.start_s, 3), round(w.end_s, 3)) for w in found] == windows
+    for window in found:
+        cut = clip[round(window.start_s * 48000) : round(window.end_s * 48000)]
+        assert np.abs(window.vector - heard_by(oracle, clap.prepared(cut))).max() < 1e-5
+        assert np.linalg.norm(window.vector) == pytest.approx(1.0, abs=1e-6)
+        assert (window.vector.shape, window.vector.dtype) == ((512,), np.float32)
+    again = embedder.embed_windows(clip, 48000)
+    assert all(np.array_equal(a.vector, b.vector) for a, b in zip(found, again, strict=True))
+    mean = np.mean([w.vector for w in found], axis=0)
+    assert np.allclose(embedder.embed_audio(clip, 48000), mean / np.linalg.norm(mean), atol=1e-6)
+
+
+def test_a_minute_is_six_windows_at_any_rate(embedder: ClapEmbedder) -> None:
+    clip = np.stack([noise(60.0, 8000), noise(60.0, 8000, seed=1)], axis=1)
+    found = embedder.embed_windows(clip, 8000)
+    assert [w[:2] for w in found] == [(10.0 * n, 10.0 * n + 10.0) for n in range(6)]
+    assert all(np.isfinite(w.vector).all() for w in found)
+    assert embedder.likeness.model_id == embedder.model_id
+
+
+def test_different_sounds_are_told_apart(embedder: ClapEmbedder) -> None:
+    tone = np.sin(np.arange(48000) * 0.05).astype(np.float32) * 0.3
+    assert float(embedder.embed_audio(noise(1.0), 48000) @ embedder.embed_audio(tone, 48000)) < 0.95
+
+
+@pytest.mark.parametrize(
+    "clip",
+    [
+        np.zeros(48000, np.float32),
+        np.full(48000, 2e-5, np.float32),
+        np.zeros(0, np.float32),
+        np.full(480, np.nan, np.float32),
+        np.full(480, np.inf, np.float32),
+    ],
+)
+def test_what_is_no_sound_is_refused(embedder: ClapEmbedder, clip: np.ndarray) -> None:
+    with pytest.raises(SilentAudioError):
+        embedder.embed_windows(clip, 48000)
+
+
+def test_samples_are_prepared_as_in_training() -> None:
+    clip = np.array([0.5, -0.5, 2.0, -2.0, 1e-6], np.float32)
+    window = clap.prepared(clip)
+    assert (window.shape, window.dtype) == ((480_000,), np.float32)
+    assert np.array_equal(window[:5], window[479_995:])
+    assert list(window[:5] * 32767) == [16383.0, -16383.0, 32767.0, -32767.0, 0.0]
+    ragged = clap.prepared(noise(3.0))
+    assert np.array_equal(ragged[:144_000], ragged[288_000:432_000])
+    assert not ragged[432_000:].any()
+
+
+def test_texts_equal_those_of_transformers(embedder: ClapEmbedder, oracle: Any, models: Path) -> None:
+    found = embedder.embed_text(TEXTS)
+    assert (found.shape, found.dtype) == ((len(TEXTS), 512), np.float32)
+    assert np.allclose(np.linalg.norm(found, axis=1), 1.0, atol=1e-6)
+    tokens = RobertaTokens(clap_store.tokenizer_folder(models))
+    for text, row in zip(TEXTS, found, strict=True):
+        assert len(tokens.ids(text)) <= 77
+        assert np.abs(row - read_by(oracle, tokens.ids(text))).max() < 1e-5
+    assert np.array_equal(embedder.embed_text(TEXTS), found)
+    assert np.array_equal(embedder.embed_text(TEXTS[1]), found[1:2])
+    assert embedder.embed_text([]).shape == (0, 512)
+
+
+def test_tokens_equal_those_of_transformers(models: Path) -> None:
+    from transformers import RobertaTokenizer
+
+    folder = clap_store.tokenizer_folder(models)
+    theirs = RobertaTokenizer.from_pretrained(str(folder))
+    ours = RobertaTokens(folder)
+    for text in ["", "Hello world!", "a dog, barking  twice", "door " * 400, "雨 Regen naïve"]:
+        assert ours.ids(text) == theirs(text, truncation=True, max_length=77)["input_ids"]
+
+
+def test_texts_that_all_come_out_alike_are_refused(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    embedder = ClapEmbedder(models)
+    monkeypatch.setattr(clap, "PARALLEL", 0.1)
+    for _ in range(2):
+        with pytest.raises(ModelError, match="unrelated texts nearly the same place"):
+            embedder.embed_text("dog")
+    assert embedder.embed_audio(noise(1.0), 48000).shape == (512,)
+
+
+@pytest.mark.parametrize(
+    ("ids", "said"),
+    [({"Hello": 31415}, "not those of roberta-base"), ({"one more": 50265}, "not those of roberta-base")],
+)
+def test_another_tokenizer_is_refused(tmp_path: Path, ids: dict[str, int], said: str) -> None:
+    with pytest.raises(ModelError, match=said):
+        RobertaTokens(clap_files.write_tokenizer(tmp_path, ids=ids))
+
+
+def test_a_tokenizer_that_is_missing_or_broken_is_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match=r"vocab.json and merges.txt missing"):
+        RobertaTokens(tmp_path)
+    clap_files.write_tokenizer(tmp_path)
+    (tmp_path / "vocab.json").write_text("{")
+    with pytest.raises(ModelError, match="cannot be read"):
+        RobertaTokens(tmp_path)
+    with pytest.raises(ModelError):
+        clap_store.add_tokenizer(tmp_path, tmp_path / "models")
+    assert not (tmp_path / "models").exists()
+
+
+def test_a_device_that_is_not_there_gives_way_with_a_notice(models: Path) -> None:
+    import torch
+
+    if torch.cuda.is_available():
+        pytest.skip("there is a cuda device")
+    embedder = ClapEmbedder(models, device="cuda")
+    assert "cuda" in embedder.notice
+    assert "processor" in embedder.notice
+    assert embedder.embed_audio(noise(0.5), 48000).shape == (512,)
+
+
+# --- files
+
+
+def variants(weights: dict[str, Any]) -> dict[str, Any]:
+    bare = dict(weights)
+    return {
+        "bare": bare,
+        "state only": {"state_dict": bare},
+        "wrapped": clap_files.published(weights)["state_dict"],
+        "table": bare | {"text_branch.embeddings.position_ids": weights["logit_scale_a"]},
+    }
+
+
+@pytest.mark.parametrize("dress", ["bare", "state only", "wrapped", "table"])
+def test_every_dress_of_the_same_weights_gives_the_same_embedder(
+    weights: dict[str, Any], models: Path, tmp_path: Path, dress: str
+) -> None:
+    import torch
+
+    torch.save(variants(weights)[dress], tmp_path / "x.pt")
+    found = clap_checkpoint.read(tmp_path / "x.pt")
+    assert found.architecture == Architecture("tiny", LAYERS)
+    model = clap_checkpoint.network(found, "x.pt")
+    digest = clap_checkpoint.write_lean(model, tmp_path / "lean.safetensors", quiet)
+    assert digest == clap_store.note(models, "clap").digest
+
+
+def test_the_lean_copy_is_itself_a_checkpoint_and_the_same_one(models: Path, tmp_path: Path) -> None:
+    copy = shutil.copy(models / "clap" / clap_store.WEIGHTS, tmp_path / "lean copy.safetensors")
+    assert clap_store.take(quiet, file=copy, models=str(models)) == {"name": "clap"}
+    assert clap_store.names(models) == ["clap"]
+    assert not list(models.glob(".adding*"))
+
+
+def test_further_checkpoints_get_names_of_their_own(checkpoint: Path, models: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "models"
+    shutil.copytree(models / "clap", folder / "clap")
+    note = json.loads((folder / "clap" / "checkpoint.json").read_text())
+    (folder / "clap" / "checkpoint.json").write_text(json.dumps(note | {"digest": "0" * 64}))
+    assert clap_store.take(quiet, file=str(checkpoint), models=str(folder)) == {"name": "clap-630k-random"}
+    assert clap_store.names(folder) == ["clap", "clap-630k-random"]
+    clap_store.remove(folder, "clap-630k-random")
+    assert clap_store.names(folder) == ["clap"]
+    assert checkpoint.exists()
+
+
+def test_the_id_follows_the_weights_and_not_their_time(models: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "models"
+    shutil.copytree(models / "clap", folder / "clap")
+    os.utime(folder / "clap" / clap_store.WEIGHTS, (1, 1))
+    assert clap.describe(folder) == clap.describe(models)
+    assert clap.describe(folder).model_id.endswith(f"-htsat-tiny-roberta{LAYERS}-{clap.PIPELINE}")
+    with open(folder / "clap" / clap_store.WEIGHTS, "r+b") as file:
+        file.seek(-4, os.SEEK_END)
+        file.write(b"\0\0\1\0")
+    with pytest.raises(ModelError, match="damaged"):
+        clap.describe(folder)
+
+
+def test_weights_that_are_not_there_are_a_sentence(tmp_path: Path) -> None:
+    for folder in (tmp_path, None):
+        with pytest.raises(ModelError, match="no weights yet"):
+            clap.describe(folder)
+
+
+def test_a_truncated_file_is_recognised(checkpoint: Path, models: Path, tmp_path: Path) -> None:
+    for source in (checkpoint, models / "clap" / clap_store.WEIGHTS):
+        short = tmp_path / source.name
+        with open(source, "rb") as file:
+            short.write_bytes(file.read(1_000_000))
+        with pytest.raises(ModelError, match="is not complete"):
+            clap_checkpoint.read(short)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "is empty"),
+        (b"RIFF" + bytes(100), "is no checkpoint"),
+        (b"<!DOCTYPE html><html>", "is a web page"),
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:0", "only points"),
+        (b"\x10\0\0\0\0\0\0\0{not json........", "damaged"),
+    ],
+)
+def test_foreign_files_are_refused_with_the_reason(tmp_path: Path, content: bytes, said: str) -> None:
+    (tmp_path / "x.pt").write_bytes(content)
+    with pytest.raises(ModelError, match=said):
+        clap_checkpoint.read(tmp_path / "x.pt")
+
+
+def test_nothing_in_a_file_is_run(tmp_path: Path) -> None:
+    import pickle
+
+    class Evil:
+        def __reduce__(self) -> Any:
+            return os.mkdir, (str(tmp_path / "broken in"),)
+
+    with zipfile.ZipFile(tmp_path / "x.pt", "w") as archive:
+        archive.writestr("x/data.pkl", pickle.dumps({"state_dict": Evil()}, protocol=2))
+        archive.writestr("x/version", "3")
+    with pytest.raises(ModelError, match="is not opened"):
+        clap_checkpoint.read(tmp_path / "x.pt")
+    assert not (tmp_path / "broken in").exists()
+
+
+def spoilt(weights: dict[str, Any], how: str) -> dict[str, Any]:
+    import torch
+
+    patches = "audio_branch.patch_embed.proj.weight"
+    changed = dict(weights)
+    if how == "fusion":
+        changed["audio_branch.patch_embed.fusion_model.local_att.0.weight"] = torch.zeros(1)
+    elif how == "large":
+        changed[patches] = torch.zeros(256, 1, 4, 4)
+    elif how == "bert":
+        changed["text_branch.embeddings.word_embeddings.weight"] = torch.zeros(30522, 768)
+    elif how == "pann":
+        changed = {"audio_branch.conv_block1.conv1.weight": torch.zeros(1)}
+    elif how == "transformers":
+        changed = {"audio_model.audio_encoder.patch_embed.proj.weight": torch.zeros(96, 1, 4, 4)}
+    elif how == "other":
+        changed = {"layer.weight": torch.zeros(3)}
+    elif how == "lacking":
+        del changed["audio_projection.2.bias"]
+    elif how == "unknown":
+        changed["more"] = torch.zeros(1)
+    elif how == "shape":
+        changed["audio_projection.2.bias"] = torch.zeros(3)
+    return changed
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ("fusion", "it is a fusion checkpoint"),
+        ("large", "width of 256"),
+        ("bert", "its text network is not RoBERTa"),
+        ("pann", "PANN"),
+        ("transformers", "format of the transformers library"),
+        ("other", "no CLAP network"),
+        ("lacking", r"audio_projection.2.bias is missing"),
+        ("unknown", "more is unknown"),
+        ("shape", r"audio_projection.2.bias has another shape"),
+    ],
+)
+def test_other_networks_are_recognised_and_refused(weights: dict[str, Any], how: str, said: str) -> None:
+    changed = spoilt(weights, how)
+    with pytest.raises(ModelError, match=said):
+        clap_checkpoint.network(
+            clap_checkpoint.Checkpoint(clap_checkpoint.recognised(changed, "x.pt"), changed), "x.pt"
+        )
+
+
+def test_weights_that_are_not_numbers_are_refused(weights: dict[str, Any], tmp_path: Path) -> None:
+    import torch
+
+    changed = dict(weights) | {"audio_projection.2.bias": torch.full((512,), torch.nan)}
+    model = clap_checkpoint.network(clap_checkpoint.Checkpoint(Architecture("tiny", LAYERS), changed), "x.pt")
+    with pytest.raises(ModelError, match="not numbers"):
+        clap_checkpoint.write_lean(model, tmp_path / "lean", quiet)
+
+
+# --- the package
+
+
+ALONE = """
+import socket, sys
+
+def refused(*_, **__):
+    raise OSError("no network")
+
+socket.socket.connect = socket.getaddrinfo = refused
+path = list(sys.path)
+from pathlib import Path
+from foley_desktop.index.embedders.clap import ClapEmbedder
+import numpy as np
+assert "torch" not in sys.modules
+embedder = ClapEmbedder(Path(sys.argv[1]))
+assert abs(np.linalg.norm(embedder.embed_audio(np.ones(480, np.float32), 48000)) - 1) < 1e-5
+assert embedder.embed_text(["dog", "rain"]).shape == (2, 512)
+assert sys.path == path
+foreign = {"torchvision", "h5py", "librosa", "numba", "laion_clap", "clap_module", "wandb", "pandas"}
+assert not foreign & {name.partition(".")[0] for name in sys.modules}, foreign & set(sys.modules)
+"""
+
+
+def alone(models: Path, *path: Path) -> subprocess.CompletedProcess[str]:
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("HF_", "TRANSFORMERS_"))}
+    env["PYTHONPATH"] = os.pathsep.join([*map(str, path), *(p for p in sys.path if p)])
+    return subprocess.run(
+        [sys.executable, "-c", ALONE, str(models)], capture_output=True, text=True, env=env, timeout=300
+    )
+
+
+def test_it_runs_alone_without_network_and_says_nothing(models: Path) -> None:
+    from foley_desktop.index.embedders import clap_import
+
+    package = clap_import._package_folder().parent
+    before = {path: path.stat().st_mtime_ns for path in package.rglob("*")}
+    result = alone(models)
+    assert (result.returncode, result.stdout) == (0, ""), result.stderr
+    assert {path: path.stat().st_mtime_ns for path in package.rglob("*")} == before
+
+
+def test_a_torchvision_that_does_not_match_is_a_sentence(models: Path, tmp_path: Path) -> None:
+    (tmp_path / "torchvision").mkdir()
+    (tmp_path / "torchvision" / "__init__.py").write_text(
+        "raise RuntimeError('operator torchvision::nms does not exist')\n"
+    )
+    meta = tmp_path / "torchvision-0.28.0.dist-info"
+    meta.mkdir()
+    (meta / "METADATA").write_text("Metadata-Version: 2.1\nName: torchvision\nVersion: 0.28.0\n")
+    result = alone(models, tmp_path)
+    if result.returncode:
+        assert "torchvision does not match torch" in result.stderr
+        assert "pip uninstall torchvision" in result.stderr or "ModelError" in result.stderr
+
+
+def test_a_package_that_is_not_there_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    import importlib.util
+
+    from foley_desktop.index.embedders import clap_import
+
+    find = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name: None if name == "laion_clap" else find(name)
+    )
+    with pytest.raises(ModelError, match="laion-clap package is not installed"):
+        clap_import._package_folder()
