@@ -96,7 +96,7 @@ def test_a_long_list_is_loaded_page_by_page(qtbot: Any) -> None:
     model.fetchMore(model.index(-1, -1))
     model.fetchMore(model.index(-1, -1))
     assert wanted == [3], "one page is asked for at a time"
-    model.add_page([row("a2").clip, row("b0").clip], more=False)
+    model.add_page([row("a2"), row("b0")], more=False)
     assert ids(model) == ["a0", "a1", "a2", "b0"], "a clip is listed once"
     assert not model.canFetchMore(model.index(-1, -1))
 

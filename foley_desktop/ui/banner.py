@@ -60,3 +60,17 @@ def notice_line() -> Strip:
     strip = Strip("notice", "info", "blue")
     strip.setObjectName("notice")
     return strip
+
+
+def doubt_line() -> Strip:
+    """Says above weak results that there is most likely no answer."""
+    strip = Strip("banner", "warning", "amber")
+    strip.setObjectName("no_answer")
+    return strip
+
+
+def hidden_line() -> Strip:
+    """Says how much is hidden by sound."""
+    strip = Strip("notice", "filter", "blue")
+    strip.setObjectName("hidden_by_sound")
+    return strip

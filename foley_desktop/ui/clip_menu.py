@@ -16,6 +16,7 @@ from foley_desktop.ui.drag import files_mime
 from foley_desktop.ui.grading_model import GRADE_WORDS
 from foley_desktop.ui.library_actions import LibraryActions
 from foley_desktop.ui.messages import Messages
+from foley_desktop.ui.results_model import ROW_ROLE
 from foley_desktop.ui.results_panel import ResultsPanel
 
 
@@ -23,6 +24,14 @@ class ClipActions(QObject):
     """Acts on the selection of the results, or on the clip in the deck when nothing is selected."""
 
     similar_wanted = Signal(object)
+    pattern_wanted = Signal(list, bool)
+    """Clips to be like, or (True) to get away from."""
+    wish_wanted = Signal(object)
+    """A Clip that the results should differ from in a way that words say."""
+    export_wanted = Signal(list)
+    """Clips to render into new files."""
+    takes_wanted = Signal(object)
+    """The Clip of a row that stands for several takes, all of which are to be listed."""
     good_answer_wanted = Signal(list, int)
     """Clips are graded for the query that found them."""
 
@@ -90,12 +99,29 @@ class ClipActions(QObject):
         for grade, words in sorted(GRADE_WORDS.items(), reverse=True):
             grades.addAction(f"{grade} {words}", partial(self.good_answer_wanted.emit, clips, grade))
 
+    def _add_likeness(self, menu: QMenu, clips: list[Clip]) -> None:
+        found = self._results.search.found
+        compares = found is not None and found.request.kind == "similar"
+        in_hand = self._deck.clip is not None and self._deck.clip.id == clips[0].id
+        if in_hand and self._deck.region is not None:
+            menu.addAction("Find similar to the selected region\tS", self._deck.find_similar)
+        menu.addAction("Find similar\tS", lambda: self.similar_wanted.emit(clips[0]))
+        menu.addAction("This, but …", lambda: self.wish_wanted.emit(clips[0]))
+        if compares:
+            menu.addAction("More like this", lambda: self.pattern_wanted.emit(clips, False))
+            menu.addAction("Less like this", lambda: self.pattern_wanted.emit(clips, True))
+        elif len(clips) > 1:
+            menu.addAction("More like these", lambda: self.pattern_wanted.emit(clips, False))
+
     def show_menu(self, clips: list[Clip], position: QPoint) -> None:
         """The context menu of the results."""
         menu = QMenu(self._parent)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.addAction("Play from the start\tEnter", self._deck.playback.play_from_start)
-        menu.addAction("Find similar\tS", lambda: self.similar_wanted.emit(clips[0]))
+        self._add_likeness(menu, clips)
+        row = self._results.view.currentIndex().data(ROW_ROLE)
+        if row is not None and row.takes > 1:
+            menu.addAction(f"Show all {row.takes} takes", lambda: self.takes_wanted.emit(row.clip))
         menu.addSeparator()
         label = "No favourite any more\tF" if all(c.favourite for c in clips) else "Favourite\tF"
         menu.addAction(label, lambda: self.favour(clips))
@@ -104,6 +130,7 @@ class ClipActions(QObject):
             rating.addAction(f"{'★' * stars or 'No stars'}\t{stars}", partial(self.rate, stars, clips))
         self._add_grades(menu, clips)
         menu.addSeparator()
+        menu.addAction("Export …\tCtrl+E", lambda: self.export_wanted.emit(clips))
         menu.addAction("Copy files\tCtrl+C", self.copy_files)
         menu.addAction("Copy paths", self.copy_paths)
         menu.addAction("Show in file manager", lambda: self._library.reveal(clips[0].path))

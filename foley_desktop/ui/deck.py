@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from foley_desktop.errors import FoleyError
 from foley_desktop.library.service import LibraryService
 from foley_desktop.models import Clip, Hit, Region
+from foley_desktop.ui import text
 from foley_desktop.ui.playback import Playback
 from foley_desktop.ui.transport import Transport
 from foley_desktop.ui.waveform import Waveform
@@ -71,20 +72,24 @@ class Deck(QWidget):
 
     def take(self, clip: Clip, hit: Hit | None = None) -> None:
         """Takes a clip in hand; plays it when auditioning is on."""
-        best = None
-        if hit is not None and hit.start_s is not None and hit.end_s is not None:
-            best = (hit.start_s, hit.end_s)
+        best, moment_s = None, text.moment_s(hit)
+        if hit is not None and moment_s is not None and hit.end_s is not None:
+            best = (moment_s, hit.end_s)
         new = self.clip is None or self.clip.id != clip.id
         if new:
             self.waveform.show_clip(clip, best)
             self.transport.show_clip(clip)
             self._fetch_peaks(clip)
+        else:
+            self.waveform.set_best(best)
         if self.auditions:
-            self.playback.audition(clip, best[0] if best else None)
+            self.playback.audition(clip, moment_s)
             if not new:
                 self.playback.set_region(self.region)
         else:
-            self.playback.take(clip)
+            self.playback.take(clip, moment_s)
+            if new and moment_s is not None:
+                self._on_moved(moment_s)
 
     def update_clip(self, clip: Clip) -> None:
         """New facts about the clip in hand."""
@@ -100,6 +105,14 @@ class Deck(QWidget):
     def find_similar(self) -> None:
         if self.clip is not None:
             self.similar_wanted.emit(self.clip, self.region)
+
+    def select_moment(self) -> bool:
+        """Makes the moment that fits the search the region; False where none is marked."""
+        best = self.waveform.best
+        if best is None:
+            return False
+        self.waveform.set_region(Region(*best))
+        return True
 
     def _fetch_peaks(self, clip: Clip) -> None:
         if clip.status != "ok":

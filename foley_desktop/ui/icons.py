@@ -285,6 +285,23 @@ def _wide(p: QPainter) -> None:
     _lines(p, (3, 12, 21, 12), (3, 12, 7, 8), (3, 12, 7, 16), (21, 12, 17, 8), (21, 12, 17, 16))
 
 
+def _takes(p: QPainter) -> None:
+    _lines(p, (4, 6, 20, 6), (8, 11, 20, 11), (8, 16, 20, 16), (4, 9, 4, 16))
+
+
+def _gear(p: QPainter) -> None:
+    _arc(p, 12, 12, 3, 0, 360)
+    _arc(p, 12, 12, 6.3, 0, 360)
+    for x, y in ((1, 0), (0.7, 0.7), (0, 1), (-0.7, 0.7), (-1, 0), (-0.7, -0.7), (0, -1), (0.7, -0.7)):
+        _lines(p, (12 + 6.8 * x, 12 + 6.8 * y, 12 + 9 * x, 12 + 9 * y))
+
+
+def _microphone(p: QPainter) -> None:
+    p.drawRoundedRect(QRectF(9, 3, 6, 11), 3, 3)
+    _arc(p, 12, 11, 6.5, 180, 180)
+    _lines(p, (12, 17.5, 12, 21), (8.5, 21, 15.5, 21))
+
+
 def _dot(p: QPainter) -> None:
     p.setBrush(p.pen().color())
     p.drawEllipse(QPointF(12, 12), 5, 5)
@@ -318,6 +335,9 @@ _DRAWINGS: dict[str, Drawing] = {
     "history": _history,
     "category": _category,
     "sparkle": _sparkle,
+    "takes": _takes,
+    "gear": _gear,
+    "microphone": _microphone,
     "dot": _dot,
     "wide": _wide,
     "chevron": _chevron,

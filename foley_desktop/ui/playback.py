@@ -14,8 +14,6 @@ from foley_desktop.errors import FoleyError
 from foley_desktop.models import Clip, Region
 
 TICK_MS = 33
-LONG_S = 30.0
-"""From this length on an audition starts at the moment that fits the search."""
 
 
 class Playback(QObject):
@@ -29,6 +27,7 @@ class Playback(QObject):
         super().__init__(parent)
         self._player: Player | None = None
         self._wish: float | None = None
+        self._moment_s: float | None = None
         self._gain_db = 0.0
         self.clip: Clip | None = None
         self.region: Region | None = None
@@ -58,20 +57,25 @@ class Playback(QObject):
     def position_s(self) -> float:
         return self._player.position_s if self._player else 0.0
 
-    def take(self, clip: Clip | None) -> None:
-        """Takes a clip in hand; what sounded of another one stops."""
+    def take(self, clip: Clip | None, moment_s: float | None = None) -> None:
+        """Takes a clip in hand; what sounded of another one stops.
+
+        Args:
+            moment_s: Where to listen first: what is not playing begins there when it is toggled.
+        """
         same = clip is not None and self.clip is not None and clip.id == self.clip.id
         if not same:
             self.stop()
             self.region = None
         self.clip = clip
+        self._moment_s = moment_s
 
-    def audition(self, clip: Clip, best_s: float | None = None) -> None:
-        """Takes ``clip`` in hand and plays it, a long one from its best moment."""
+    def audition(self, clip: Clip, moment_s: float | None = None) -> None:
+        """Takes ``clip`` in hand and plays it, from the moment that fits if it has one."""
         self.clip = clip
         self.region = None
-        long = (clip.duration_s or 0.0) >= LONG_S
-        self._play(best_s if best_s is not None and long else 0.0)
+        self._moment_s = moment_s
+        self._play(moment_s or 0.0)
 
     def set_region(self, region: Region | None) -> None:
         """What is selected is what is played from now on."""
@@ -93,6 +97,8 @@ class Playback(QObject):
         elif self._state == "paused" and self._player:
             self._player.resume()
             self._enter("playing")
+        elif self.region is None and self._moment_s is not None:
+            self._play(self._moment_s)
         else:
             self.play_from_start()
 

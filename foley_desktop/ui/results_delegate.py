@@ -16,7 +16,7 @@ from foley_desktop.workers.jobs import Row
 _HEART_WIDTH = 20
 _STAR_STEP = 13
 _PADDING = 6
-_QUIET = frozenset({"category", "rate", "channels", "depth", "format", "folder"})
+_QUIET = frozenset({"category", "rate", "channels", "depth", "format", "time", "folder"})
 
 
 def rating_at(cell: QRect, position: QPoint) -> int | None:
@@ -100,13 +100,19 @@ class ResultsDelegate(QStyledItemDelegate):
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(theme.colour("line"))
         painter.drawRoundedRect(bar, 2.5, 2.5)
-        parts = text.shares(row.hit) or {"semantic": 1.0}
+        parts = text.shares(row.hit) or {_only_ranker(row): 1.0}
         filled = bar.width() * min(1.0, max(0.0, score / top_score))
         x = bar.left()
         for ranker, share in parts.items():
             width = filled * share
             painter.fillRect(QRectF(x, bar.top(), width, bar.height()), theme.ranker_colour(ranker))
             x += width
+
+
+def _only_ranker(row: Row) -> str:
+    """Whose score it is where nothing was fused."""
+    told = [name for name in theme.RANKER_COLOURS if row.hit is not None and name in row.hit.why]
+    return "likeness" if "likeness" in told else told[0] if told else "semantic"
 
 
 def _paint_rating(painter: QPainter, cell: QRect, row: Row, playing: bool, selected: bool) -> None:

@@ -61,10 +61,10 @@ COLUMNS: tuple[Column, ...] = (
         "name",
         "Name",
         "File name",
-        lambda row: text.file_name(row.clip),
+        lambda row: text.shown(row.label) if row.takes > 1 else text.file_name(row.clip),
         lambda row: _fold(row.clip.name),
         "name",
-        width=222,
+        width=214,
     ),
     Column(
         "category",
@@ -82,7 +82,7 @@ COLUMNS: tuple[Column, ...] = (
         lambda row: text.description(row.clip),
         lambda row: _fold(row.clip.description or row.clip.title or row.clip.keywords),
         "description",
-        width=196,
+        width=184,
     ),
     Column(
         "duration",
@@ -141,7 +141,17 @@ COLUMNS: tuple[Column, ...] = (
         lambda row: text.best_score(row.hit),
         "",
         True,
-        108,
+        104,
+    ),
+    Column(
+        "time",
+        "At",
+        "Where in a long clip the search fits best; it opens there",
+        lambda row: text.moment(row.hit),
+        lambda row: text.moment_s(row.hit),
+        "",
+        True,
+        56,
     ),
     Column(
         "folder",
@@ -217,9 +227,9 @@ class ResultsModel(QAbstractTableModel):
         self._reindex()
         self.endResetModel()
 
-    def add_page(self, clips: Sequence[Clip], more: bool) -> None:
+    def add_page(self, rows: Sequence[Row], more: bool) -> None:
         """Appends the next page of a long list; clips that are listed already are passed over."""
-        fresh = [Row(clip) for clip in clips if clip.id not in self._by_id]
+        fresh = [row for row in rows if row.clip.id not in self._by_id]
         self._more = more
         self._fetching = False
         if fresh:
@@ -355,6 +365,8 @@ class ResultsModel(QAbstractTableModel):
             return f"{row.clip.rating} of 5" + (", a favourite" if row.clip.favourite else "")
         if column.name in ("name", "folder"):
             lines = [row.clip.path]
+            if row.takes > 1:
+                lines.append(f"the best of {row.takes} takes; the menu shows them all")
             if row.clip.badges:
                 lines.append("note: " + ", ".join(badge.replace("_", " ") for badge in row.clip.badges))
             return "\n".join(lines)

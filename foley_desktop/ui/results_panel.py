@@ -6,16 +6,19 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from foley_desktop.library.service import LibraryService
+from foley_desktop.models import Hit
 from foley_desktop.ui import banner, buttons, text, theme
-from foley_desktop.ui.results_model import COLUMNS, ResultsModel
+from foley_desktop.ui.balance import BalanceSlider
+from foley_desktop.ui.results_model import COLUMNS, ROW_ROLE, ResultsModel
 from foley_desktop.ui.results_view import ResultsView
 from foley_desktop.ui.search_controller import SearchController
+from foley_desktop.ui.why import WhyLine
 from foley_desktop.workers.jobs import Found, Request
 from foley_desktop.workers.runner import Runner
 
 UNANSWERABLE = 0.25
 """Below this the library most likely holds no answer."""
-NOTHING_FITS = "Nothing fits well: these are only the nearest sounds there are."
+NOTHING_FITS = "Nothing here fits well. What follows are only the nearest sounds there are."
 
 
 class ResultsPanel(QWidget):
@@ -38,6 +41,17 @@ class ResultsPanel(QWidget):
         self.new_chip.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.new_chip.hide()
         self.notice = banner.notice_line()
+        self.doubt = banner.doubt_line()
+        self.hidden = banner.hidden_line()
+        self.balance = BalanceSlider()
+        self.balance.hide()
+        self.fold_button = buttons.tool(
+            "takes", "Fold numbered takes of one sound into one row", size=16, checkable=True
+        )
+        self.fold_button.setObjectName("fold_takes")
+        self.fold_button.toggled.connect(self.search.fold_takes)
+        self.why = WhyLine()
+        self._service, self._runner = service, runner
         self._lay_out()
         self._connect()
 
@@ -53,12 +67,16 @@ class ResultsPanel(QWidget):
         line.addWidget(self._took)
         line.addWidget(self.new_chip)
         line.addStretch(1)
+        line.addWidget(self.balance)
+        line.addWidget(self.fold_button)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(head)
-        column.addWidget(self.notice)
+        for strip in (self.notice, self.doubt, self.hidden):
+            column.addWidget(strip)
         column.addWidget(self.view, 1)
+        column.addWidget(self.why)
 
     def _connect(self) -> None:
         self.model.modelAboutToBeReset.connect(self._keep_selection)
@@ -68,6 +86,11 @@ class ResultsPanel(QWidget):
         self.search.listed.connect(self._on_listed)
         self.search.noticed.connect(self._say_notices)
         self.search.waiting_changed.connect(self._on_waiting)
+        self.balance.changed.connect(self.search.set_balance)
+        self.view.selectionModel().currentRowChanged.connect(lambda *_: self._explain())
+        self.view.selectionModel().selectionChanged.connect(lambda *_: self._explain())
+        self.model.dataChanged.connect(lambda *_: self._explain())
+        self.why.details_wanted.connect(self._fetch_details)
 
     def _keep_selection(self) -> None:
         current = self.view.current_clip()
@@ -129,14 +152,59 @@ class ResultsPanel(QWidget):
 
     def _say_count(self, found: Found) -> None:
         noun = "sound" if found.request.kind == "list" else "result"
-        self._count.setText(text.plural(found.total, noun))
+        counted = text.plural(found.total, noun)
+        rows = self.model.rowCount()
+        folds = self.search.folds_takes and not found.more and rows < found.total
+        self._count.setText(f"{counted} in {text.plural(rows, 'row')}" if folds else counted)
 
     def _say_notices(self, found: Found) -> None:
         self._took.setText("" if found.request.kind == "list" else f"{found.took_ms:.0f} ms")
-        sentences = list(found.notices)
-        if _is_doubtful(found) and not self._indexing:
-            sentences.append(NOTHING_FITS)
-        self.notice.say("  ".join(sentences))
+        self.notice.say("  ".join(found.notices))
+        self.doubt.say(NOTHING_FITS if _is_doubtful(found) and not self._indexing else "")
+        self._say_hidden(found)
+        if found.neutral is not None:
+            self.balance.set_neutral(found.neutral)
+        request = found.request
+        self.balance.setVisible(request.kind == "text" and request.mode == "hybrid" and bool(found.rows))
+        self._explain()
+
+    def _say_hidden(self, found: Found) -> None:
+        """What is hidden because it sounds like an excluded word, and the way to it and back."""
+        if not found.hidden:
+            self.hidden.say("")
+        elif found.request.show_hidden:
+            counted = text.plural(found.hidden, "sound")
+            self.hidden.say(
+                f"{counted} of these sound like what you left out.", "Hide", self._hide_what_sounds
+            )
+        else:
+            self.hidden.say(f"{text.count(found.hidden)} hidden by sound.", "Show", self._show_what_sounds)
+
+    def _show_what_sounds(self) -> None:
+        self.search.set_show_hidden(True)
+
+    def _hide_what_sounds(self) -> None:
+        self.search.set_show_hidden(False)
+
+    # --- why
+
+    def current_hit(self) -> Hit | None:
+        """The hit of the selected row, if it came from a search."""
+        row = self.view.currentIndex().data(ROW_ROLE) if self.view.is_entered else None
+        return row.hit if row is not None else None
+
+    def _explain(self) -> None:
+        found = self.search.found
+        query = found.request.text if found is not None and found.request.kind == "text" else ""
+        self.why.show_hit(self.current_hit(), query)
+
+    def _fetch_details(self, hit: Hit) -> None:
+        found, service = self.search.found, self._service
+        if found is not None and found.request.kind == "text":
+            query = found.request.text
+            self._runner.reads.submit(
+                lambda: service.searcher.explained(query, hit), self.why.take_details, key="why"
+            )
 
     def _on_waiting(self, number: int) -> None:
         self.new_chip.setVisible(number != 0)

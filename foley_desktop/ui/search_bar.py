@@ -32,6 +32,8 @@ class SearchBar(QWidget):
     mode_changed = Signal(str)
     help_pressed = Signal()
     evaluation_toggled = Signal(bool)
+    record_pressed = Signal()
+    settings_pressed = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -47,6 +49,12 @@ class SearchBar(QWidget):
             "chart", "Evaluation: measure how good the search is", checkable=True, label="Evaluate"
         )
         self.evaluation_button.toggled.connect(self.evaluation_toggled)
+        self.record_button = buttons.tool(
+            "microphone", "Search by a sound: record it with the microphone", self._on_record, checkable=True
+        )
+        self.record_button.setObjectName("record")
+        self.settings_button = buttons.tool("gear", "Settings  (Ctrl+,)", self.settings_pressed.emit)
+        self.settings_button.setObjectName("settings")
         self.help_button = buttons.tool("help", "All keys  (F1 or ?)", self.help_pressed.emit)
         self._lay_out()
 
@@ -90,10 +98,12 @@ class SearchBar(QWidget):
         line.addWidget(brand)
         line.addSpacing(8)
         line.addWidget(self.box, 1)
+        line.addWidget(self.record_button)
         line.addWidget(self.mode_box)
         line.addWidget(self.filter_button)
         line.addWidget(buttons.rule(vertical=True))
         line.addWidget(self.evaluation_button)
+        line.addWidget(self.settings_button)
         line.addWidget(self.help_button)
         column = QVBoxLayout(self)
         column.setContentsMargins(14, 9, 12, 9)
@@ -117,6 +127,10 @@ class SearchBar(QWidget):
     def _on_text(self, query: str) -> None:
         self._clear.setVisible(bool(query))
         self.typed.emit(query)
+
+    def _on_record(self) -> None:
+        self.record_button.setChecked(False)  # whoever records says when it has begun
+        self.record_pressed.emit()
 
     def _show_filters(self) -> None:
         menu = self.chips.make_menu()

@@ -17,8 +17,9 @@ from foley_desktop.errors import FoleyError
 from foley_desktop.library.service import LibraryService
 from foley_desktop.models import Clip, Filters, Mode, Region
 from foley_desktop.ui.results_model import ResultsModel
+from foley_desktop.ui.take_fold import folded
 from foley_desktop.workers import jobs
-from foley_desktop.workers.jobs import Found, Request
+from foley_desktop.workers.jobs import Found, Request, Row
 from foley_desktop.workers.patterns import Pattern
 from foley_desktop.workers.runner import Runner
 
@@ -55,6 +56,9 @@ class SearchController(QObject):
         self.found: Found | None = None
         self.keeps_selection = False
         """Whether what is being listed is the same list in another order."""
+        self.folds_takes = False
+        """Whether takes of one sound stand as one row."""
+        self._opened: set[str] = set()
         self._late: Found | None = None
         self._under_way: Request | None = None
         self._again = False
@@ -236,10 +240,11 @@ class SearchController(QObject):
 
     def _hold_back(self, found: Found) -> None:
         assert self.found is not None
-        listed, fresh = self._model.arrival_ids(), [row.clip.id for row in found.rows]
+        rows = self._in_view(found.rows)
+        listed, fresh = self._model.arrival_ids(), [row.clip.id for row in rows]
         new = len(set(fresh).difference(listed))
         same_rows = listed == fresh
-        self._model.refresh_rows(found.rows)
+        self._model.refresh_rows(rows)
         self.found = replace(found, rows=self.found.rows, more=self.found.more)
         self.noticed.emit(self.found)
         self._late = None if same_rows else found
@@ -254,7 +259,9 @@ class SearchController(QObject):
         self.keeps_selection = self._same_but_order(found) or self._late is not None
         self.found = found
         self._late = None
-        self._model.set_rows(found.rows, found.more, keep_sort=keep_sort)
+        if not self.keeps_selection:
+            self._opened.clear()
+        self._model.set_rows(self._in_view(found.rows), found.more, keep_sort=keep_sort)
         self.waiting_changed.emit(0)
         self.listed.emit(found)
 
@@ -276,6 +283,33 @@ class SearchController(QObject):
         self.failed.emit(error)
         self._answered()
 
+    # --- takes
+
+    def fold_takes(self, fold: bool) -> None:
+        """Whether takes of one sound stand as one row; the selection stays."""
+        self.folds_takes = fold
+        self._opened.clear()
+        self._list_again()
+
+    def open_takes(self, clip: Clip) -> None:
+        """Lists the takes behind the row of this clip."""
+        self._opened.add(clip.id)
+        self._list_again()
+
+    def _in_view(self, rows: Sequence[Row]) -> Sequence[Row]:
+        return folded(rows, self._opened) if self.folds_takes else rows
+
+    def _list_again(self) -> None:
+        found = self.found
+        if found is None:
+            return
+        if found.request.kind == "list" and self._model.rowCount() > len(found.rows):
+            self._ask()  # pages that came later are in the table alone
+            return
+        self.keeps_selection = True
+        self._model.set_rows(self._in_view(found.rows), found.more, keep_sort=True)
+        self.listed.emit(found)
+
     # --- pages of the unsearched list
 
     def _fetch_page(self, offset: int) -> None:
@@ -286,7 +320,8 @@ class SearchController(QObject):
 
         def take(clips: list[Clip]) -> None:
             if self.found is not None and self.found.request == request:
-                self._model.add_page(clips[: jobs.PAGE], more=len(clips) > jobs.PAGE)
+                rows = self._in_view([Row(clip) for clip in clips[: jobs.PAGE]])
+                self._model.add_page(rows, more=len(clips) > jobs.PAGE)
 
         def fail(error: FoleyError) -> None:
             self._model.page_failed()

@@ -18,7 +18,16 @@ NOT_TEXT = "�"
 _ESCAPED = {"\n": "⏎", "\r": "⏎", "\t": " "}
 _DIRECTION_MARKS = frozenset("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
-RANKER_NAMES = {"audio": "sound", "keyword": "words", "semantic": "meaning", "meaning": "meaning"}
+RANKER_NAMES = {
+    "audio": "sound",
+    "keyword": "words",
+    "semantic": "meaning",
+    "meaning": "meaning",
+    "likeness": "likeness",
+}
+
+LONG_S = 15.0
+"""Beyond this length a clip has moments: one of them fits the search best, and the clip opens there."""
 
 
 def shown(text: str, limit: int = 1000) -> str:
@@ -165,6 +174,19 @@ def why(hit: Hit | None) -> str:
     if hit.clap_score is not None:
         lines.append(f"sound similarity {hit.clap_score:.3f}")
     return "\n".join(lines)
+
+
+def moment_s(hit: Hit | None) -> float | None:
+    """Where in a long clip to listen, in seconds; None where there is no such place."""
+    if hit is None or hit.start_s is None or (hit.sound.duration_s or 0.0) <= LONG_S:
+        return None
+    return float(hit.start_s)
+
+
+def moment(hit: Hit | None) -> str:
+    """The place to listen at as it stands in the table; empty where there is none."""
+    seconds = moment_s(hit)
+    return "" if seconds is None else duration(seconds)
 
 
 def progress(step: Progress | None) -> str:

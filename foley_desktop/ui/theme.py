@@ -193,16 +193,17 @@ QPushButton[role="chip-new"] { background: $accent; border-color: $accent; color
     font-weight: 600;
     border-radius: 11px; padding: 2px 11px; }
 
-QComboBox, QSpinBox { background: $raised; border: 1px solid $edge; border-radius: 5px; padding: 3px 8px;
-    min-height: 18px; }
-QComboBox:hover, QSpinBox:hover { border-color: $faint; }
-QComboBox:focus, QSpinBox:focus { border-color: $accent; }
+QComboBox, QSpinBox, QDoubleSpinBox { background: $raised; border: 1px solid $edge; border-radius: 5px;
+    padding: 3px 8px; min-height: 18px; }
+QComboBox:hover, QSpinBox:hover, QDoubleSpinBox:hover { border-color: $faint; }
+QComboBox:focus, QSpinBox:focus, QDoubleSpinBox:focus { border-color: $accent; }
 QComboBox::drop-down { border: 0; width: 20px; }
 QComboBox::down-arrow { image: none; }
 QComboBox QAbstractItemView { background: $raised; border: 1px solid $edge;
     selection-background-color: $selection;
     outline: 0; padding: 3px; }
-QSpinBox::up-button, QSpinBox::down-button { width: 0; border: 0; }
+QSpinBox::up-button, QSpinBox::down-button, QDoubleSpinBox::up-button,
+QDoubleSpinBox::down-button { width: 0; border: 0; }
 QMenu { background: $raised; border: 1px solid $edge; padding: 4px; }
 QMenu::item { padding: 5px 26px 5px 14px; border-radius: 4px; }
 QMenu::item:selected { background: $selection; }

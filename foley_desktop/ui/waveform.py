@@ -76,6 +76,11 @@ class Waveform(QWidget):
     # --- what is shown
 
     @property
+    def best(self) -> tuple[float, float] | None:
+        """Start and end of the moment that fits the search, where it is marked."""
+        return self._best
+
+    @property
     def duration_s(self) -> float:
         if self._data is not None:
             return self._data.duration_s
@@ -88,15 +93,21 @@ class Waveform(QWidget):
 
     def show_clip(self, clip: Clip | None, best: tuple[float, float] | None = None) -> None:
         """Takes another clip in hand; its peaks follow with :meth:`show_peaks`."""
-        self.clip, self._data, self._asked, self._best = clip, None, None, best
+        self.clip, self._data, self._asked = clip, None, None
         self.position_s = None
         self._words = "Reading the waveform …" if clip else "Select a sound to see its waveform."
-        if best is not None and best[1] - best[0] > MOST_OF_IT * self.duration_s:
-            self._best = None  # the best moment is all of it
+        self.set_best(best)
         self._view = (0.0, max(self.duration_s, MOST_ZOOM_S))
         self._gesture = None
         self._set_region(None)
         self._redraw()
+
+    def set_best(self, best: tuple[float, float] | None) -> None:
+        """Marks the moment that fits the search."""
+        if best is not None and best[1] - best[0] > MOST_OF_IT * self.duration_s:
+            best = None  # it is all of it
+        self._best = best
+        self.update()
 
     def show_peaks(self, clip_id: str, peaks: Peaks) -> None:
         """Draws the peaks, if the clip is still in hand."""

@@ -11,7 +11,7 @@ from PySide6.QtCore import QByteArray
 if TYPE_CHECKING:
     from foley_desktop.ui.main_window import MainWindow
 
-VERSION = 1
+VERSION = 2
 
 
 def capture(window: MainWindow) -> dict[str, Any]:
@@ -25,6 +25,7 @@ def capture(window: MainWindow) -> dict[str, Any]:
         "table": _text(window.results.view.horizontalHeader().saveState()),
         "volume_db": window.deck.transport.volume,
         "golden": window.evaluation.golden.text(),
+        "fold_takes": window.results.fold_button.isChecked(),
         "lab": window.lab.capture(),
     }
 
@@ -42,6 +43,7 @@ def restore(window: MainWindow, extra: dict[str, Any]) -> None:
     golden = state.get("golden")
     if isinstance(golden, str):
         window.evaluation.golden.setText(golden)
+    window.results.fold_button.setChecked(state.get("fold_takes") is True)
     window.lab.restore(state.get("lab"))
     volume = state.get("volume_db")
     if isinstance(volume, int) and not isinstance(volume, bool):

@@ -85,10 +85,15 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of the results: a clip, and the hit that brought it when it was searched for."""
+    """One line of the results: a clip, and the hit that brought it when it was searched for.
+
+    Where it stands for several takes of one sound ``takes`` is their number and ``label`` their name.
+    """
 
     clip: Clip
     hit: Hit | None = None
+    takes: int = 1
+    label: str = ""
 
 
 @dataclass(frozen=True, slots=True)
