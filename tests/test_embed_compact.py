@@ -71,7 +71,9 @@ def test_the_network_is_the_published_one() -> None:
             hidden = F.linear(hidden, tensors[f"fc.3.{layer}.weight"], tensors[f"fc.3.{layer}.bias"])
             hidden = hidden if layer == 4 else hidden.relu()
     network = aisfx_net.AisfxNetwork()
-    got = network.embed(blocks)
+    features = network.features(blocks)
+    assert features.shape == (3, aisfx_net.FEATURES)
+    got = features[:, : aisfx_net.EMBEDDING_DIM]
     assert np.abs(got - expected.numpy()).max() < 1e-4
     assert np.abs(network.head_features(got)[:, -81:] - hidden.numpy()).max() < 1e-3
 

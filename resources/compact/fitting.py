@@ -1,11 +1,13 @@
 """Fits every part of the bridge to training clips. Seeded: the same clips give the same weights.
 
-* Category columns: which class of a head is which UCS category is not written in the checkpoint, but the
-  classes stand in alphabetical order with some left out. So they are matched to the alphabet by the
-  captions of the clips each class is sure of, under the constraint that the order is kept.
-* Words: kernel ridge regression over a sample of centres, and small networks with a soft-target contrastive
-  loss; their scores are brought to one scale and added.
-* Likeness: principal components of the embedding, whitened, and beside them the words a sound seems to mean.
+* Heard: principal components of a sound's features, whitened, so that rare properties weigh as much as common
+  ones; and a kernel ridge regression from captions to them, which says what sounds of such words are like.
+* Words: a kernel ridge regression from a sound's features to the words of its caption.
+* Categories: which class of a head is which UCS category is not written in the checkpoint, but the classes
+  stand in alphabetical order with some left out. So they are matched to the alphabet by the captions of the
+  clips each class is sure of, under the constraint that the order is kept.
+
+The three scores are brought to one scale, the deviation over training clips and everyday phrases, and added.
 """
 
 from __future__ import annotations
@@ -16,99 +18,92 @@ import numpy as np
 
 from foley_desktop.index.embedders import bridge
 
-COMPONENTS = 256
+SUGGESTED = 256
 CENTRES = 1000
 RIDGE = 1.0
-NETWORKS = 4
-HIDDEN = 512
-EPOCHS = 20
-LIKENESS_HEARD = 416
-LIKENESS_MEANT = 96
-LIKENESS_MEANT_SHARE = 0.5
-CATEGORY_WEIGHT = 2.0
+CAPTION_RIDGE = 2.0
+SHARES = (1.0, 0.7, 1.0)
+"""How much each score counts: heard, words, categories."""
+MEANT_SHARE = 0.5
 LENGTH_QUANTILE = 0.999
 CLASSES = (78, 79, 69)
 
 
 @dataclass
 class Clips:
-    """Training clips: embeddings ``[(t, 512)]``, head layers ``[(t, n)]``, captions ``(n, 384)``, weights."""
+    """Training clips: features ``[(t, 1920)]``, head layers ``[(t, n)]``, captions, their vectors, weights."""
 
     blocks: list[np.ndarray]
     heads: list[np.ndarray]
+    texts: list[str]
     captions: np.ndarray
     weights: np.ndarray
 
 
 @dataclass
 class Phrases:
-    """What people call the sounds of each category: MiniLM vectors ``(n, 384)`` and category of each."""
+    """What people call the sounds of each category: MiniLM vectors ``(n, 384)`` and the category of each.
+
+    ``as_sound`` are the vectors of "sound of" them.
+    """
 
     vectors: np.ndarray
+    as_sound: np.ndarray
     categories: np.ndarray
-    names: list[str]
 
 
 def fit(clips: Clips, phrases: Phrases, seed: int = 0) -> dict[str, np.ndarray]:
     """The bridge's arrays, as its file holds them."""
     order = np.argsort(phrases.categories, kind="stable")
     vectors, categories = phrases.vectors[order], phrases.categories[order]
-    first_of = np.searchsorted(categories, np.arange(len(phrases.names)))
     columns = category_columns(clips, vectors, categories)
-    arrays: dict[str, np.ndarray] = {f"categories.head{i}": c for i, c in enumerate(columns)}
-    arrays |= {"phrases": vectors.astype(np.float16), "phrases.first": first_of}
-    mean = np.average(clips.captions, axis=0, weights=clips.weights)
-    arrays["words.mean"] = mean.astype(np.float32)
+    arrays: dict[str, np.ndarray] = {f"categories.head{i}": known for i, known in enumerate(columns)}
+    arrays["phrases"] = stored(vectors)
+    arrays["phrases.first"] = np.searchsorted(categories, np.arange(bridge.CATEGORIES))
+    evidence = np.stack([bridge.category_evidence(heads, columns) for heads in clips.heads])
+    arrays["categories.mean"] = evidence.mean(axis=0).astype(np.float32)
+    arrays |= projection("heard", np.stack([bridge.timbre(b) for b in clips.blocks]), bridge.HEARD, 1.0, seed)
+    heard = bridge.unit_rows(projected(arrays, "heard", [bridge.timbre(b) for b in clips.blocks]))
+    arrays |= caption_regression(clips, heard)
+    suggestions = [bridge.suggestion(b, h) for b, h in zip(clips.blocks, clips.heads, strict=True)]
+    arrays |= projection("suggested", np.stack(suggestions), SUGGESTED, 0.0, seed)
+    arrays |= word_regression(clips, projected(arrays, "suggested", suggestions), vectors, seed)
+    arrays["likeness.share"] = np.array([MEANT_SHARE], np.float32)
+    return scaled(arrays, clips, phrases)
 
-    features = np.stack([bridge.pooled(b, h) for b, h in zip(clips.blocks, clips.heads, strict=True)])
-    arrays |= projection(features, COMPONENTS, seed)
-    x = np.clip((features - arrays["mean"]) / arrays["scale"], -6.0, 6.0) @ arrays["projection"].astype(
-        np.float32
-    )
-    targets = clips.captions - mean
-    questions = bridge.unit_rows(vectors - mean)
 
-    kernel, by_kernel = kernel_regression(x, targets, clips.weights, seed)
-    kernel_gain = 1.0 / float((questions @ by_kernel.T).std())
-    arrays |= kernel
-    arrays["kernel.scalars"] = np.array([float(kernel["kernel.scalars"][0]), kernel_gain], np.float32)
-    by_networks = np.zeros_like(by_kernel)
-    for number in range(NETWORKS):
-        weights, out = network(x, bridge.unit_rows(targets), clips.weights, seed + number)
-        arrays |= {f"net{number}.{part}": value.astype(np.float16) for part, value in weights.items()}
-        by_networks += bridge.unit_rows(out) / NETWORKS
-    network_gain = 1.0 / float((questions @ by_networks.T).std())
-    arrays["networks.gain"] = np.array([network_gain], np.float32)
-
-    evidence = np.stack([bridge.category_evidence(h, columns, len(phrases.names)) for h in clips.heads])
-    asked = bridge.category_question(vectors, vectors, first_of)
-    centre = evidence.mean(axis=0)
-    evidence_gain = CATEGORY_WEIGHT / float((asked @ (evidence - centre).T).std())
-    arrays["categories.mean"] = centre.astype(np.float32)
-    arrays["categories.gain"] = np.array([evidence_gain], np.float32)
-    parts = [by_kernel * kernel_gain + by_networks * network_gain, (evidence - centre) * evidence_gain]
-    lengths = np.sqrt(sum(np.square(part).sum(axis=1) for part in parts))
-    arrays["length"] = np.array([np.quantile(lengths, LENGTH_QUANTILE)], np.float32)
-
-    arrays |= likeness(clips, vectors, seed)
+def scaled(arrays: dict[str, np.ndarray], clips: Clips, phrases: Phrases) -> dict[str, np.ndarray]:
+    """Adds the gains that bring the three scores to one scale, and the length of the joint vectors."""
+    arrays["gains"], arrays["length"] = np.ones(3, np.float32), np.ones(1, np.float32)
+    trained = bridge.Bridge.of(arrays)
+    asked = trained.question_parts(phrases.vectors, phrases.as_sound)
+    answers = [
+        np.stack([trained.heard(blocks) for blocks in clips.blocks]),
+        np.stack(
+            [trained.words(bridge.suggestion(b, h)) for b, h in zip(clips.blocks, clips.heads, strict=True)]
+        ),
+        np.stack([trained.evidence(heads) for heads in clips.heads]),
+    ]
+    gains = [
+        share / float((question @ answer.T).std())
+        for share, question, answer in zip(SHARES, asked, answers, strict=True)
+    ]
+    squares = sum(np.square(answer * gain).sum(axis=1) for answer, gain in zip(answers, gains, strict=True))
+    arrays["gains"] = np.array(gains, np.float32)
+    arrays["length"] = np.array([np.quantile(np.sqrt(squares), LENGTH_QUANTILE)], np.float32)
     return arrays
 
 
-def likeness(clips: Clips, phrases: np.ndarray, seed: int) -> dict[str, np.ndarray]:
-    """The sound-only space: whitened components of the embedding, and the main directions of meaning."""
-    loudness = np.stack([bridge.loudness(b) for b in clips.blocks])
-    arrays = {f"likeness.{k}": v for k, v in projection(loudness, LIKENESS_HEARD, seed, 1.0).items()}
-    _, _, directions = np.linalg.svd(phrases - phrases.mean(axis=0), full_matrices=False)
-    arrays["likeness.words"] = directions[:LIKENESS_MEANT].T.astype(np.float16)
-    arrays["likeness.share"] = np.array([LIKENESS_MEANT_SHARE], np.float32)
-    return arrays
+def stored(rows: np.ndarray) -> np.ndarray:
+    """Unit rows as whole numbers from -127 to 127."""
+    scale = 127.0 / np.maximum(np.abs(rows).max(axis=1, keepdims=True), 1e-9)
+    return np.rint(rows * scale).astype(np.int8)
 
 
 def category_columns(clips: Clips, vectors: np.ndarray, categories: np.ndarray) -> list[np.ndarray]:
     """For each of the first heads, the category of each of its classes."""
-    count = int(categories.max()) + 1
     mean = np.average(clips.captions, axis=0, weights=clips.weights)
-    meant = np.stack([vectors[categories == c].mean(axis=0) for c in range(count)])
+    meant = np.stack([vectors[categories == c].mean(axis=0) for c in range(bridge.CATEGORIES)])
     meant = bridge.unit_rows(bridge.unit_rows(meant) - bridge.unit_rows(meant).mean(axis=0))
     means = np.stack([h.mean(axis=0) for h in clips.heads])
     columns, first = [], 0
@@ -139,11 +134,13 @@ def in_order(likeness: np.ndarray) -> np.ndarray:
     return np.array(chosen[::-1], dtype=np.int64)
 
 
-def projection(features: np.ndarray, count: int, seed: int, whitening: float = 0.0) -> dict[str, np.ndarray]:
+def projection(
+    name: str, features: np.ndarray, count: int, whitening: float, seed: int
+) -> dict[str, np.ndarray]:
     """Standardisation and principal components, by a randomised decomposition (Halko et al. 2011).
 
-    Components are divided by their deviation to the power of ``whitening``; without it all are divided by
-    the deviation of the whole.
+    Components are divided by their deviation to the power of ``whitening``, and all by one number that
+    brings the whole to a deviation of one.
     """
     mean, scale = features.mean(axis=0), features.std(axis=0) + 1e-3 * features.std()
     x = np.clip((features - mean) / scale, -6.0, 6.0).astype(np.float32)
@@ -153,23 +150,51 @@ def projection(features: np.ndarray, count: int, seed: int, whitening: float = 0
     for _ in range(3):
         basis = np.linalg.qr(x @ (x.T @ basis))[0]
     _, deviations, components = np.linalg.svd(basis.T @ x, full_matrices=False)
-    deviations = deviations[:count] / np.sqrt(len(x))
-    by = deviations**whitening if whitening else np.full(len(deviations), (x @ components[:count].T).std())
+    directions = components[:count].T / deviations[:count] ** whitening
+    directions /= (x @ directions).std()
     return {
-        "mean": (mean + offset * scale).astype(np.float32),
-        "scale": scale.astype(np.float32),
-        "projection": (components[:count].T / by).astype(np.float16),
+        f"{name}.mean": (mean + offset * scale).astype(np.float32),
+        f"{name}.scale": scale.astype(np.float32),
+        f"{name}.projection": directions.astype(np.float16),
     }
 
 
-def kernel_regression(
-    x: np.ndarray, targets: np.ndarray, weights: np.ndarray, seed: int
-) -> tuple[dict[str, np.ndarray], np.ndarray]:
-    """Weighted ridge regression with a Gaussian kernel over sampled centres (Nyström)."""
+def projected(arrays: dict[str, np.ndarray], name: str, features: list[np.ndarray]) -> np.ndarray:
+    """Features on the directions as they are stored, float32 ``(n, count)``."""
+    exact = {key: value.astype(np.float32) for key, value in arrays.items() if key.startswith(f"{name}.")}
+    return bridge.Projection(exact, name)(np.stack(features)).astype(np.float32)
+
+
+def caption_regression(clips: Clips, heard: np.ndarray) -> dict[str, np.ndarray]:
+    """From words to what is heard: kernel ridge regression from captions to the mean of their clips."""
+    different = sorted(set(clips.texts))
+    place = {text: number for number, text in enumerate(different)}
+    which = np.array([place[text] for text in clips.texts])
+    often = np.bincount(which)
+    means = np.zeros((len(different), heard.shape[1]))
+    np.add.at(means, which, heard)
+    means /= often[:, None]
+    means -= means.mean(axis=0)
+    first = np.array([clips.texts.index(text) for text in different])
+    captions = stored(clips.captions[first])
+    vectors = bridge.unit_rows(captions.astype(np.float32))
+    kernel = bridge.caption_kernel(vectors, vectors).astype(np.float64)
+    # A caption that many clips share is known better, so it is smoothed less.
+    kernel[np.diag_indices(len(different))] += CAPTION_RIDGE / np.sqrt(often)
+    coefficients = np.linalg.solve(kernel, means)
+    return {"captions": captions, "captions.coefficients": coefficients.astype(np.float16)}
+
+
+def word_regression(clips: Clips, x: np.ndarray, phrases: np.ndarray, seed: int) -> dict[str, np.ndarray]:
+    """From what is heard to words: weighted kernel ridge regression over sampled centres (Nyström)."""
+    mean = np.average(clips.captions, axis=0, weights=clips.weights)
+    _, _, directions = np.linalg.svd(phrases - phrases.mean(axis=0), full_matrices=False)
+    directions = directions[: bridge.WORDS].T.astype(np.float16)
+    targets = (clips.captions - mean) @ directions.astype(np.float32)
     rng = np.random.default_rng(seed)
-    count = min(CENTRES, len(x))
-    centres = x[rng.choice(len(x), count, replace=False, p=weights / weights.sum())].astype(np.float16)
-    centres = centres.astype(np.float32)
+    count, weights = min(CENTRES, len(x)), clips.weights
+    chosen = rng.choice(len(x), count, replace=False, p=weights / weights.sum())
+    centres = x[chosen].astype(np.float16).astype(np.float32)
 
     def squared(a: np.ndarray) -> np.ndarray:
         return np.square(a).sum(axis=1)[:, None] + np.square(centres).sum(axis=1) - 2.0 * a @ centres.T
@@ -180,53 +205,11 @@ def kernel_regression(
     share = (weights / weights.mean())[:, None]
     system = kernel.T @ (kernel * share) + RIDGE * np.exp(-squared(centres) / width)
     system[np.diag_indices(count)] += 1e-3
-    coefficients = np.linalg.solve(system, kernel.T @ (targets * share)).astype(np.float16)
-    arrays = {
-        "kernel.centres": centres.astype(np.float16),
-        "kernel.coefficients": coefficients,
-        "kernel.scalars": np.array([width, 1.0], np.float32),
+    coefficients = np.linalg.solve(system, kernel.T @ (targets * share))
+    return {
+        "words.mean": mean.astype(np.float32),
+        "words.directions": directions,
+        "words.centres": centres.astype(np.float16),
+        "words.coefficients": coefficients.astype(np.float16),
+        "words.width": np.array([width], np.float32),
     }
-    return arrays, (kernel @ coefficients.astype(np.float32)).astype(np.float32)
-
-
-def network(
-    x: np.ndarray, targets: np.ndarray, weights: np.ndarray, seed: int
-) -> tuple[dict[str, np.ndarray], np.ndarray]:
-    """One hidden layer, trained to tell captions apart; targets are shared among like captions."""
-    import torch
-    import torch.nn.functional as F
-    from torch import nn
-
-    torch.manual_seed(seed)
-    rng = np.random.default_rng(seed)
-    inputs, answers = torch.from_numpy(x.astype(np.float32)), torch.from_numpy(targets.astype(np.float32))
-    shares = torch.from_numpy(weights.astype(np.float32))
-    up, down = nn.Linear(x.shape[1], HIDDEN), nn.Linear(HIDDEN, targets.shape[1])
-    model = nn.Sequential(nn.Dropout(0.2), up, nn.ReLU(), nn.Dropout(0.4), down)
-    optimiser = torch.optim.AdamW(model.parameters(), lr=1e-3, weight_decay=0.05)
-    size, temperature, noise = 256, 0.07, 0.2
-    steps = max(1, len(x) // size)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(
-        optimiser, 1e-3, total_steps=EPOCHS * steps + 1, pct_start=0.1
-    )
-    model.train()
-    for _ in range(EPOCHS):
-        order = torch.from_numpy(rng.permutation(len(x)))
-        for step in range(steps):
-            batch = order[step * size : (step + 1) * size]
-            heard = F.normalize(model(inputs[batch] + noise * torch.randn(len(batch), x.shape[1])), dim=1)
-            said = answers[batch]
-            scores = heard @ said.T / temperature
-            wanted = F.softmax(said @ said.T / temperature, dim=1)
-            to_words = -(wanted * F.log_softmax(scores, dim=1)).sum(dim=1)
-            to_sounds = -(wanted * F.log_softmax(scores.T, dim=1)).sum(dim=1)
-            share = shares[batch] / shares[batch].mean()
-            optimiser.zero_grad()
-            ((to_words + to_sounds) / 2.0 * share).mean().backward()
-            optimiser.step()
-            schedule.step()
-    model.eval()
-    with torch.no_grad():
-        out = model(inputs).numpy()
-        parts = {"w1": up.weight.T, "b1": up.bias, "w2": down.weight.T, "b2": down.bias}
-        return {name: value.contiguous().numpy() for name, value in parts.items()}, out

@@ -34,7 +34,7 @@ import numpy as np  # noqa: E402
 from foley_desktop.errors import FoleyError  # noqa: E402
 from foley_desktop.eval.retrieval import evaluate_run  # noqa: E402
 from foley_desktop.index.embedders import bridge  # noqa: E402
-from foley_desktop.index.embedders.aisfx_net import AisfxNetwork  # noqa: E402
+from foley_desktop.index.embedders.aisfx_net import EMBEDDING_DIM, FEATURES, AisfxNetwork  # noqa: E402
 from foley_desktop.index.embedders.compact import HOP_FRAMES  # noqa: E402
 from foley_desktop.index.embedders.frontend import SAMPLERATE, SILENCE_PEAK, blocks_of, log_mel  # noqa: E402
 from foley_desktop.index.embedders.minilm import MiniLMEmbedder  # noqa: E402
@@ -85,7 +85,7 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
 def features(
     entries: list[dict[str, Any]], corpus: Path, cache: Path, seconds: float
 ) -> dict[str, np.ndarray]:
-    """The embeddings ``(t, 512)`` of every clip that holds sound, by id; from the cache where it has them."""
+    """The network's features ``(t, 1920)`` of every clip that holds sound, by id; from the cache if known."""
     cache.mkdir(parents=True, exist_ok=True)
     network: AisfxNetwork | None = None
     found: dict[str, np.ndarray] = {}
@@ -106,7 +106,7 @@ def features(
 
 
 def embedded(network: AisfxNetwork, path: Path, seconds: float) -> np.ndarray:
-    """The embedding of one clip's beginning, float16; no rows when it cannot be read or is silent."""
+    """The features of one clip's beginning, float16; no rows when it cannot be read or is silent."""
     from foley_desktop.audio.decode import read_mono
 
     try:
@@ -114,8 +114,8 @@ def embedded(network: AisfxNetwork, path: Path, seconds: float) -> np.ndarray:
     except FoleyError:
         samples = np.zeros(0, np.float32)
     if float(np.max(np.abs(samples), initial=0.0)) < SILENCE_PEAK:
-        return np.zeros((0, 512), np.float16)
-    return network.embed(blocks_of(log_mel(samples), HOP_FRAMES)).astype(np.float16)
+        return np.zeros((0, FEATURES), np.float16)
+    return network.features(blocks_of(log_mel(samples), HOP_FRAMES)).astype(np.float16)
 
 
 class Trainer:
@@ -126,7 +126,7 @@ class Trainer:
         self.packages = np.array([entry["package"] for entry in entries])
         self.words = [captions_module.spelled_out(entry.get("text") or "") for entry in entries]
         network = AisfxNetwork()
-        self.heads = [network.head_features(one) for one in blocks]
+        self.heads = [network.head_features(one[:, :EMBEDDING_DIM]) for one in blocks]
         self._minilm = MiniLMEmbedder()
         self.captions = self._embedded(self.words)
         self.phrases = self._phrases()
@@ -153,8 +153,8 @@ class Trainer:
         phrases = sorted(set(phrases))
         return fitting.Phrases(
             self._embedded([phrase for phrase, _ in phrases]),
+            self._embedded([f"sound of {phrase}" for phrase, _ in phrases]),
             np.array([names.index(category) for _, category in phrases]),
-            names,
         )
 
     def trainable(self, allowed: np.ndarray) -> np.ndarray:
@@ -170,6 +170,7 @@ class Trainer:
         clips = fitting.Clips(
             [self.blocks[i] for i in numbers],
             [self.heads[i] for i in numbers],
+            [self.words[i] for i in numbers],
             self.captions[numbers],
             np.array([often[self.words[i]] ** -0.5 for i in numbers], np.float32),
         )
@@ -234,7 +235,7 @@ class Trainer:
 
 def copies(blocks: list[np.ndarray]) -> np.ndarray:
     """A number for each clip that copies share: packages pass sounds on, sometimes encoded anew."""
-    vectors = bridge.unit_rows(np.stack([np.concatenate([b.mean(axis=0), b.max(axis=0)]) for b in blocks]))
+    vectors = bridge.unit_rows(np.stack([b[:, :1024].mean(axis=0) for b in blocks]))
     length = np.array([len(b) for b in blocks])
     group = np.arange(len(blocks))
     for first in range(0, len(blocks), 500):

@@ -29,6 +29,7 @@ import numpy as np  # noqa: E402
 import train_bridge  # noqa: E402
 
 from foley_desktop.index.embedders import bridge  # noqa: E402
+from foley_desktop.index.embedders.aisfx_net import EMBEDDING_DIM  # noqa: E402
 
 CUTS = (1, 5, 10)
 
@@ -89,7 +90,7 @@ def precision(
 
 def plain(trainer: train_bridge.Trainer) -> np.ndarray:
     """The mean embedding, logarithm, standardised over the training clips."""
-    x = np.log1p(np.stack([one.mean(axis=0) for one in trainer.blocks]))
+    x = np.log1p(np.stack([one[:, :EMBEDDING_DIM].mean(axis=0) for one in trainer.blocks]))
     known = x[trainer.trainable(np.ones(len(x), bool))]
     deviation = known.std(axis=0)
     return bridge.unit_rows(np.clip((x - known.mean(axis=0)) / (deviation + 1e-3 * known.std()), -6.0, 6.0))
@@ -101,13 +102,13 @@ def learned(trainer: train_bridge.Trainer) -> dict[str, np.ndarray]:
         file = Path(folder) / "bridge.safetensors"
         train_bridge.save(trainer.fit(trainer.trainable(np.ones(len(trainer.entries), bool))), file)
         whitening = bridge.Bridge(file)
-    likeness = np.zeros((len(trainer.entries), 512), np.float32)
+    likeness = np.zeros((len(trainer.entries), bridge.LIKENESS_DIM), np.float32)
     joint = np.zeros((len(trainer.entries), bridge.DIM), np.float32)
     for tested, trained in trainer.held_out():
         for number in tested:
             blocks, heads = trainer.blocks[number], trainer.heads[number]
-            words = trained.words(bridge.pooled(blocks, heads))
-            likeness[number] = whitening.likeness(words, blocks)
+            words = trained.words(bridge.suggestion(blocks, heads))
+            likeness[number] = whitening.likeness(whitening.heard(blocks), words)
             joint[number] = trained.vectors(blocks, heads)[0]
     return {"likeness": likeness, "joint": joint}
 

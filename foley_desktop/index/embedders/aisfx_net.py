@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     import torch
 
 EMBEDDING_DIM = 512
+FEATURES = 512 + 512 + 2 * (64 + 128 + 256)
+"""Columns of :meth:`AisfxNetwork.features`."""
 HEADS = 4
 """The first four heads tell the categories of the Universal Category System apart."""
 
@@ -169,22 +171,31 @@ class AisfxNetwork:
             out.append(x)
         return out
 
-    def embed(self, blocks: np.ndarray) -> np.ndarray:
-        """The embedding of each block: float32 ``(n, 512)`` for ``(n, 100, 96)``.
+    def features(self, blocks: np.ndarray) -> np.ndarray:
+        """What the network makes of each block: float32 ``(n, 1920)`` for ``(n, 100, 96)``.
 
-        Bands are averaged, then the maximum is taken over time, as in the published network.
+        The first 512 columns are the published embedding: bands are averaged, then the maximum is taken over
+        time. The next 512 are the mean over time instead. The rest are the mean and, in the same way, the
+        maximum of each channel of the three earlier blocks, which hear timbre more than meaning.
         """
         import torch
 
         parts = []
         with torch.inference_mode():
             for first in range(0, len(blocks), _BATCH):
-                last = self.maps(torch.from_numpy(blocks[first : first + _BATCH]))[-1]
-                parts.append(last.mean(dim=3).amax(dim=2).numpy())
+                *earlier, last = self.maps(torch.from_numpy(blocks[first : first + _BATCH]))
+                over_bands = last.mean(dim=3)
+                columns = [over_bands.amax(dim=2), over_bands.mean(dim=2)]
+                for one in earlier:
+                    columns += [one.mean(dim=(2, 3)), one.mean(dim=3).amax(dim=2)]
+                parts.append(torch.cat(columns, dim=1).numpy())
         return np.concatenate(parts)
 
     def head_features(self, embedding: np.ndarray) -> np.ndarray:
-        """Hidden layers and logits of the first four heads: ``(n, 4 × (256 + 128) + logits)``."""
+        """Hidden layers and logits of the first four heads, ``(n, 4 × (256 + 128) + logits)``.
+
+        ``embedding`` is ``(n, 512)``.
+        """
         import torch
         import torch.nn.functional as F
 

@@ -1,13 +1,17 @@
-"""From the features of a sound to the space of words, in a handful of small matrix products.
+"""From the features of a sound, and from words, into the space where both meet.
 
-A vector of the joint space has two parts. The first is MiniLM's space, into which a sound's features are
-mapped by a kernel regression and a few small networks, all trained by
-``resources/compact/train_bridge.py``. The second is what the aiSFX network was taught by professional
-libraries: how likely each category of the Universal Category System is. A query finds its categories by
-looking up the phrases it is near. The inner product of two vectors is thus the sum of two scores, "the
-words fit" and "the category fits"; a padding dimension keeps every sound's vector at length one without
-losing how sure the first part is, which its length tells (Bachrach et al., "Speeding up the Xbox
-recommender system using a Euclidean transformation", RecSys 2014).
+The inner product of a sound and a text is the sum of three scores, each with columns of its own:
+
+* *heard*: the sound's whitened features against what sounds of such words were like in training (the text is
+  mapped into the space of sounds by a kernel regression over captions);
+* *words*: the words that the sound suggests (its features mapped into MiniLM's space by another kernel
+  regression) against the text's;
+* *categories*: how likely the aiSFX network, which professional libraries taught, finds each category of the
+  Universal Category System, against the categories of the phrases that the text is near.
+
+Padding keeps every sound's vector at length one without losing how sure the last two scores are, which their
+lengths tell (Bachrach et al., "Speeding up the Xbox recommender system using a Euclidean transformation for
+inner-product spaces", RecSys 2014). Trained by ``resources/compact/train_bridge.py``.
 """
 
 from __future__ import annotations
@@ -18,17 +22,23 @@ from pathlib import Path
 import numpy as np
 
 from foley_desktop.errors import ModelError
+from foley_desktop.index.embedders.aisfx_net import EMBEDDING_DIM
 from foley_desktop.index.embedders.weights import read_safetensors
 from foley_desktop.settings import resource
 
-FORMAT = "4"
-WORDS = 384
-DIM = 480
-"""384 of words, 82 of categories, padding; divisible by 32, as quantising indexes like it."""
+FORMAT = "5"
+HEARD = 512
+WORDS = 128
+CATEGORIES = 82
+DIM = 736
+"""Heard, words, categories, padding; divisible by 32, as quantising indexes like it."""
+LIKENESS_DIM = HEARD + WORDS
+_USED = HEARD + WORDS + CATEGORIES
 
 HIDDEN = 256 + 128
 """Columns of hidden layers before the logits of each head, see ``AisfxNetwork.head_features``."""
 
+CAPTION_WIDTH = 0.2
 _CLIP = 6.0
 _TEMPERATURE = 2.0
 _FLOOR = 1e-2
@@ -53,29 +63,30 @@ def softmax(rows: np.ndarray) -> np.ndarray:
     return out / out.sum(axis=-1, keepdims=True)
 
 
-def pooled(blocks: np.ndarray, heads: np.ndarray) -> np.ndarray:
-    """The features of one window from those of its blocks, float32 ``(n,)``.
+def timbre(blocks: np.ndarray) -> np.ndarray:
+    """What is heard of one window, float32 ``(2432,)``, from its blocks' features ``(t, 1920)``.
 
-    ``blocks`` are aiSFX embeddings ``(t, 512)``, ``heads`` the first heads' layers for each of them.
-    The embedding enters as the logarithm of its mean and of its maximum, since a few of its
-    dimensions would outweigh all others otherwise.
+    Logarithms, since a few dimensions would outweigh all others otherwise.
     """
-    return np.concatenate([loudness(blocks), heads.mean(axis=0)])
+    embedding = blocks[:, :EMBEDDING_DIM]
+    return np.log1p(np.concatenate([blocks.mean(axis=0), embedding.max(axis=0)]))
 
 
-def loudness(blocks: np.ndarray) -> np.ndarray:
-    """Logarithms of the mean and the maximum of each embedding dimension, float32 ``(1024,)``."""
-    return np.concatenate([np.log1p(blocks.mean(axis=0)), np.log1p(blocks.max(axis=0))])
+def suggestion(blocks: np.ndarray, heads: np.ndarray) -> np.ndarray:
+    """What suggests words for one window, float32 ``(n,)``: its embedding and the first heads' layers."""
+    embedding = blocks[:, :EMBEDDING_DIM]
+    loud = np.log1p(np.concatenate([embedding.mean(axis=0), embedding.max(axis=0)]))
+    return np.concatenate([loud, heads.mean(axis=0)])
 
 
-def category_evidence(heads: np.ndarray, columns: list[np.ndarray], categories: int) -> np.ndarray:
-    """How much speaks for each category: the logarithm of its mean probability, ``(categories,)``.
+def category_evidence(heads: np.ndarray, columns: list[np.ndarray]) -> np.ndarray:
+    """How much speaks for each category: the logarithm of its mean probability, ``(82,)``.
 
     ``columns`` say for each of the first heads which category each of its classes is. A category that
     a head does not know is judged by the others.
     """
-    total = np.zeros(categories, dtype=np.float32)
-    voices = np.zeros(categories, dtype=np.float32)
+    total = np.zeros(CATEGORIES, dtype=np.float32)
+    voices = np.zeros(CATEGORIES, dtype=np.float32)
     first = 0
     for known in columns:
         logits = heads[:, first + HIDDEN : first + HIDDEN + known.size]
@@ -86,13 +97,30 @@ def category_evidence(heads: np.ndarray, columns: list[np.ndarray], categories: 
 
 
 def category_question(vectors: np.ndarray, phrases: np.ndarray, first_of: np.ndarray) -> np.ndarray:
-    """Which categories texts are about, ``(n, categories)`` of probabilities.
+    """Which categories texts are about, ``(n, 82)`` of probabilities.
 
     ``phrases`` are sorted by category, ``first_of`` holds the first phrase of each; a category is as
     near to a text as its nearest phrase.
     """
     nearest = np.maximum.reduceat(vectors @ phrases.T, first_of, axis=1)
     return softmax(nearest / _PHRASE_TEMPERATURE)
+
+
+def caption_kernel(vectors: np.ndarray, captions: np.ndarray) -> np.ndarray:
+    """How alike texts and captions are, in (0, 1]: ``exp((cosine - 1) / width)``."""
+    out: np.ndarray = np.exp((vectors @ captions.T - 1.0) / CAPTION_WIDTH)
+    return out
+
+
+class Projection:
+    """Standardised features on principal directions."""
+
+    def __init__(self, arrays: dict[str, np.ndarray], name: str) -> None:
+        self._mean, self._scale, self._to = (arrays[f"{name}.{p}"] for p in ("mean", "scale", "projection"))
+
+    def __call__(self, features: np.ndarray) -> np.ndarray:
+        out: np.ndarray = np.clip((features - self._mean) / self._scale, -_CLIP, _CLIP) @ self._to
+        return out
 
 
 class Bridge:
@@ -106,6 +134,16 @@ class Bridge:
         arrays, metadata = read_safetensors(path or bridge_file())
         if metadata.get("format") != FORMAT:
             raise ModelError("The bridge's weights are of another version of Foley Desktop.")
+        self._take(arrays)
+
+    @classmethod
+    def of(cls, arrays: dict[str, np.ndarray]) -> Bridge:
+        """A bridge from the arrays that its file would hold."""
+        made = cls.__new__(cls)
+        made._take(arrays)
+        return made
+
+    def _take(self, arrays: dict[str, np.ndarray]) -> None:
         try:
             self._load({name: np.asarray(array) for name, array in arrays.items()})
         except KeyError as error:
@@ -113,74 +151,81 @@ class Bridge:
 
     def _load(self, raw: dict[str, np.ndarray]) -> None:
         arrays = {k: v.astype(np.float32) if v.dtype.kind == "f" else v for k, v in raw.items()}
-        self._features = arrays["mean"], arrays["scale"], arrays["projection"]
-        self._kernel = arrays["kernel.centres"], arrays["kernel.coefficients"]
-        self._width, self._kernel_gain = (float(x) for x in arrays["kernel.scalars"])
-        self._networks: list[tuple[np.ndarray, ...]] = []
-        while f"net{len(self._networks)}.w1" in arrays:
-            name = f"net{len(self._networks)}."
-            self._networks.append(tuple(arrays[name + part] for part in ("w1", "b1", "w2", "b2")))
-        self._network_gain = float(arrays["networks.gain"][0])
+        self._heard = Projection(arrays, "heard")
+        self._suggested = Projection(arrays, "suggested")
+        self._centres, self._coefficients = arrays["words.centres"], arrays["words.coefficients"]
+        self._width = float(arrays["words.width"][0])
+        self._words_mean, self._directions = arrays["words.mean"], arrays["words.directions"]
+        self._captions = restored(arrays, "captions")
+        self._caption_coefficients = arrays["captions.coefficients"]
+        self._phrases, self._first_of = restored(arrays, "phrases"), arrays["phrases.first"]
         self._columns = [arrays[f"categories.head{i}"] for i in range(3)]
         self._evidence_mean = arrays["categories.mean"]
-        self._evidence_gain = float(arrays["categories.gain"][0])
-        self._phrases, self._first_of = arrays["phrases"], arrays["phrases.first"]
-        self._words_mean = arrays["words.mean"]
+        self._gains = [float(gain) for gain in arrays["gains"]]
         self._length = float(arrays["length"][0])
-        self._likeness = tuple(arrays[f"likeness.{part}"] for part in ("mean", "scale", "projection"))
-        self._likeness_words, self._words_share = arrays["likeness.words"], float(arrays["likeness.share"][0])
-
-    def words(self, features: np.ndarray) -> np.ndarray:
-        """The place of a sound among words, float32 ``(384,)``, the longer the surer."""
-        mean, scale, projection = self._features
-        x = np.clip((features - mean) / scale, -_CLIP, _CLIP) @ projection
-        centres, coefficients = self._kernel
-        distances = np.square(centres - x).sum(axis=1)
-        out = np.exp(-distances / self._width) @ coefficients * self._kernel_gain
-        for w1, b1, w2, b2 in self._networks:
-            hidden = np.maximum(x @ w1 + b1, 0.0) @ w2 + b2
-            out = out + unit_rows(hidden) * (self._network_gain / len(self._networks))
-        return out.astype(np.float32)
+        self._meant_share = float(arrays["likeness.share"][0])
 
     def vectors(self, blocks: np.ndarray, heads: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The two vectors of one window, float32 of unit length: ``(480,)`` joint, ``(512,)`` likeness.
+        """The two vectors of one window, float32 of unit length: ``(736,)`` joint, ``(640,)`` likeness.
 
-        ``blocks`` are aiSFX embeddings ``(t, 512)``, ``heads`` the first heads' layers ``(t, n)``.
+        ``blocks`` are ``AisfxNetwork.features`` ``(t, 1920)``, ``heads`` the first heads' layers ``(t, n)``.
         """
-        words = self.words(pooled(blocks, heads))
-        return self._joint(words, heads), self.likeness(words, blocks)
+        heard = self.heard(blocks)
+        words = self.words(suggestion(blocks, heads))
+        return self._joint(heard, words, heads), self.likeness(heard, words)
 
-    def _joint(self, words: np.ndarray, heads: np.ndarray) -> np.ndarray:
-        evidence = category_evidence(heads, self._columns, self._evidence_mean.size)
-        evidence = (evidence - self._evidence_mean) * self._evidence_gain
+    def heard(self, blocks: np.ndarray) -> np.ndarray:
+        """The whitened features of one window, float32 ``(512,)`` of unit length."""
+        return unit_rows(self._heard(timbre(blocks)))
+
+    def words(self, features: np.ndarray) -> np.ndarray:
+        """The words that a sound suggests, float32 ``(128,)``, the longer the surer."""
+        distances = np.square(self._centres - self._suggested(features)).sum(axis=1)
+        out: np.ndarray = np.exp(-distances / self._width) @ self._coefficients
+        return out.astype(np.float32)
+
+    def evidence(self, heads: np.ndarray) -> np.ndarray:
+        """How much more than usual speaks for each category, float32 ``(82,)``."""
+        return category_evidence(heads, self._columns) - self._evidence_mean
+
+    def _joint(self, heard: np.ndarray, words: np.ndarray, heads: np.ndarray) -> np.ndarray:
         out = np.zeros(DIM, dtype=np.float32)
-        out[:WORDS] = words
-        out[WORDS : WORDS + evidence.size] = evidence
+        parts = (heard, words, self.evidence(heads))
+        np.concatenate([part * gain for part, gain in zip(parts, self._gains, strict=True)], out=out[:_USED])
         norm = float(np.linalg.norm(out))
         out[-1] = np.sqrt(max(self._length**2 - norm**2, 0.0))
         return unit_rows(out)
 
-    def likeness(self, words: np.ndarray, blocks: np.ndarray) -> np.ndarray:
-        """The place of a sound among sounds, float32 ``(512,)`` of unit length.
+    def likeness(self, heard: np.ndarray, words: np.ndarray) -> np.ndarray:
+        """The place of a sound among sounds, float32 ``(640,)`` of unit length.
 
-        The whitened embedding, and beside it, with less weight, what kind of sound it seems to be.
+        What is heard, and beside it, with less weight, what kind of sound it seems to be.
         """
-        mean, scale, projection = self._likeness
-        heard = unit_rows(np.clip((loudness(blocks) - mean) / scale, -_CLIP, _CLIP) @ projection)
-        meant = unit_rows(words @ self._likeness_words) * self._words_share
-        return unit_rows(np.concatenate([heard, meant]))
+        return unit_rows(np.concatenate([heard, unit_rows(words) * self._meant_share]))
 
     def question(self, plain: np.ndarray, as_sound: np.ndarray) -> np.ndarray:
-        """The joint space's vectors of texts, float32 ``(n, 480)``, unit rows.
+        """The joint space's vectors of texts, float32 ``(n, 736)``, unit rows.
 
         ``plain`` are MiniLM vectors of the texts, ``as_sound`` those of "sound of" them.
         """
         out = np.zeros((len(plain), DIM), dtype=np.float32)
         if len(plain):
-            out[:, :WORDS] = unit_rows(unit_rows(plain + as_sound) - self._words_mean)
-            asked = category_question(plain, self._phrases, self._first_of)
-            out[:, WORDS : WORDS + asked.shape[1]] = asked
+            out[:, :_USED] = np.concatenate(self.question_parts(plain, as_sound), axis=1)
         return unit_rows(out)
+
+    def question_parts(
+        self, plain: np.ndarray, as_sound: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """What texts ask of each part: ``(n, 512)``, ``(n, 128)``, ``(n, 82)``."""
+        both = unit_rows(plain + as_sound)
+        heard = unit_rows(caption_kernel(both, self._captions) @ self._caption_coefficients)
+        words = unit_rows(both - self._words_mean) @ self._directions
+        return heard, words, category_question(plain, self._phrases, self._first_of)
+
+
+def restored(arrays: dict[str, np.ndarray], name: str) -> np.ndarray:
+    """Unit rows from the whole numbers they are stored as."""
+    return unit_rows(arrays[name].astype(np.float32))
 
 
 @lru_cache(maxsize=1)

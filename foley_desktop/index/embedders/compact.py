@@ -17,7 +17,7 @@ from foley_desktop.index.embedders.frontend import blocks_of, log_mel
 from foley_desktop.index.embedders.spaces import Description, Vectors, WindowedEmbedder
 from foley_desktop.index.embedders.weights import fingerprint
 
-PIPELINE = "3"
+PIPELINE = "4"
 """Changes when windows, features or pooling do, so that old vectors are never mixed with new ones."""
 
 HOP_FRAMES = 50
@@ -39,7 +39,7 @@ def describe() -> Description:
     joint = fingerprint(checkpoint, *minilm.model_files(), trained)
     sound = fingerprint(checkpoint, trained)
     return Description(
-        f"compact-{joint}-{PIPELINE}", bridge.DIM, f"compact-likeness-{sound}-{PIPELINE}", EMBEDDING_DIM
+        f"compact-{joint}-{PIPELINE}", bridge.DIM, f"compact-likeness-{sound}-{PIPELINE}", bridge.LIKENESS_DIM
     )
 
 
@@ -80,7 +80,8 @@ class CompactEmbedder(WindowedEmbedder):
         return self._text.embed_text(text)
 
     def submit(self, samples: np.ndarray) -> Callable[[], Vectors]:
-        blocks = self._network.embed(blocks_of(log_mel(samples), HOP_FRAMES))
-        joint, likeness = self._bridge.vectors(blocks, self._network.head_features(blocks))
+        blocks = self._network.features(blocks_of(log_mel(samples), HOP_FRAMES))
+        heads = self._network.head_features(blocks[:, :EMBEDDING_DIM])
+        joint, likeness = self._bridge.vectors(blocks, heads)
         vectors = {self.model_id: joint, str(self.description.likeness_model_id): likeness}
         return lambda: vectors

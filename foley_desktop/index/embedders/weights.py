@@ -17,7 +17,7 @@ import numpy as np
 
 from foley_desktop.errors import ModelError
 
-_DTYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4", "U8": "|u1"}
+_DTYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4", "U8": "|u1", "I8": "|i1"}
 _MAX_HEADER = 16 << 20
 
 
