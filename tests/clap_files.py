@@ -115,8 +115,9 @@ def oracle(weights: dict[str, Any], layers: int = 12) -> Any:
 
     renames = [
         ("text_branch", "text_model"), ("audio_branch", "audio_model.audio_encoder"),
-        ("attn.", "attention.self."), ("self.proj", "output.dense"), ("mlp.fc1", "intermediate.dense"), ("mlp.fc2", "output.dense"),
-        ("norm1", "layernorm_before"), ("norm2", "layernorm_after"), ("bn0", "batch_norm"),
+        ("attn.", "attention.self."), ("self.proj", "output.dense"), ("bn0", "batch_norm"),
+        ("mlp.fc1", "intermediate.dense"), ("mlp.fc2", "output.dense"),
+        ("norm1", "layernorm_before"), ("norm2", "layernorm_after"),
     ]  # fmt: skip
     renamed: dict[str, Any] = {}
     for name, tensor in weights.items():
