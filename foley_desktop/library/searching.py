@@ -33,7 +33,7 @@ from foley_desktop.library.balancing import balanced, neutral
 from foley_desktop.library.catalog import Catalog
 from foley_desktop.library.fusing import Fusion, answerable
 from foley_desktop.library.indexes import Indexes
-from foley_desktop.library.rankers import RANKERS, QueryRankers, Scores
+from foley_desktop.library.rankers import COVERAGE_DEPTH, RANKERS, QueryRankers, Scores
 from foley_desktop.models import Filters, Hit, Mode, SearchResult
 from foley_desktop.settings import Settings
 
@@ -336,8 +336,10 @@ class Searcher:
         if not parsed.plain:
             return 1.0 if hits else 0.0
         semantic = found.lists.get(SEMANTIC)
-        top = [hit.id for hit in hits[:10]]
-        coverage = max(self._indexes.keyword.coverage(parsed, top).values(), default=0.0)
+        keyword = self._indexes.keyword
+        words = found.lists.get(KEYWORD) or keyword.search(parsed, COVERAGE_DEPTH)
+        ids = {clip_id for clip_id, _ in words[:COVERAGE_DEPTH]} | {hit.id for hit in hits[:10]}
+        coverage = max(keyword.coverage(parsed, ids).values(), default=0.0)
         return round(answerable(semantic[0][1] if semantic else None, coverage), 6)
 
 
