@@ -240,6 +240,23 @@ def test_export_without_options_is_the_source_bit_for_bit(run, folder, tmp_path)
     assert code == 0 and document["frames"] == 12000
 
 
+@pytest.mark.parametrize(
+    ("depth", "subtype"), [("16", "PCM_16"), ("24", "PCM_24"), ("32", "FLOAT"), ("float", "FLOAT")]
+)
+def test_every_depth_of_the_usage_can_be_exported(run, tmp_path, depth, subtype):
+    code, document, _ = run("export", "deep thunder.wav", str(tmp_path / "o.wav"), "--depth", depth)
+    assert (code, document.get("subtype")) == (0, subtype)
+
+
+@pytest.mark.parametrize("options", [("-k", "3", "--mode", "keyword"), ("--where", "duration<5"), ("-k3",)])
+def test_a_query_may_begin_with_an_exclusion(run, options):
+    for words in (("-dog", *options), (*options, "-dog")):
+        code, document, _ = run("search", *words)
+        assert code == 0 and document["query"] == "-dog"
+        names = [hit["name"] for hit in document["hits"]]
+        assert names and not any("dog" in name for name in names)
+
+
 def test_doctor_finds_and_mends_a_lost_index(folder, tmp_path, run):
     data = tmp_path / "sick"
     run("index", str(folder), "--embedder", "hash", data=data)
@@ -281,6 +298,7 @@ def test_models_lists_the_embedders_and_the_active_one(run):
         ["search"],
         ["search", "x", "--mode", "loud"],
         ["search", "x", "-k", "0"],
+        ["search", "x", "-k", "many"],
         ["search", "x", "--where", "loudness>3"],
         ["search", "x", "--where", "duration<short"],
         ["frobnicate"],
@@ -329,3 +347,17 @@ def test_a_known_folder_that_is_away_makes_its_clips_offline_and_back(folder, tm
     code, document, _ = run("index", str(root), data=data)
     assert code == 0 and document["added"] == 0
     assert run("show", "rain 5.1.wav", data=data)[1]["status"] == "ok"
+
+
+def test_a_library_that_was_not_listened_to_says_so(folder, tmp_path, run):
+    data = tmp_path / "words only"
+    code, document, _ = run("index", str(folder), "--embedder", "hash", "--no-audio", data=data)
+    assert code == 0 and document["added"] == 6
+    assert run("show", "rain 5.1.wav", data=data)[1]["frames"] == 96000
+    code, document, err = run("search", "dog bark", data=data)
+    assert code == 0 and document["hits"][0]["name"] == "dog bark.wav" and "rescan" in err
+    code, document, err = run("search", "dog bark", "--mode", "audio", data=data)
+    assert code == 0 and document["hits"] == [] and "rescan" in err
+    run("index", str(folder), data=data)
+    _, document, err = run("search", "dog bark", "--mode", "audio", data=data)
+    assert document["hits"] and "rescan" not in err

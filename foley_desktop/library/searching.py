@@ -40,6 +40,7 @@ from foley_desktop.settings import Settings
 log = logging.getLogger(__name__)
 
 LOADING = "Words only for now: the models are still loading."
+NOT_HEARD = "Nothing has been listened to with this embedder yet: rescan the folders to search by sound."
 NO_KEYWORDS = "Keywords are unavailable: run doctor to rebuild the keyword index."
 WITH_REASONS = 50
 """For how many hits the matched words are looked up at once; the rest are explained when asked."""
@@ -197,6 +198,8 @@ class Searcher:
         ids = [hit.id for hit in found.hits]
         if found.lists.get(AUDIO):
             found.windows = answers.windows(ids)
+        elif AUDIO in found.lists and not self._indexes.audio.count():
+            found.notices.append(NOT_HEARD)
         if answers.exclusion is not None and request.show_hidden:
             shown = answers.hidden(ids)
             found.hidden = len(shown)
