@@ -318,6 +318,15 @@ def test_a_failed_write_leaves_nothing_behind(filled: tuple[Catalog, dict[str, i
     assert catalog.count() == 4
 
 
+def test_a_sound_catalog_with_tags_is_called_sound(catalog: Catalog, folder: Path) -> None:
+    root = catalog.add_root(folder)
+    tags = tuple(Tag(field, "Door", source) for field in ("title", "artist") for source in ("INFO", "ID3"))
+    for number in range(3):
+        catalog.insert_clip(root.id, b"%d.wav" % number, STATE, reading(number, tags=tags))
+    assert len(catalog.rows("SELECT * FROM tags")) == 12
+    assert catalog.integrity() == []
+
+
 def test_a_catalog_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "catalog.sqlite3"
     connection = sqlite3.connect(path)

@@ -358,6 +358,13 @@ def test_an_older_catalog_learns_about_golden_sets(tmp_path):
         for statement in MIGRATIONS[0].split(";\n"):
             connection.execute(statement)
         connection.execute("INSERT INTO searches VALUES ('rain', 1.0, 0, 1)")
+        connection.execute("INSERT INTO roots (id, path, real, added_s) VALUES (1, x'2F', x'2F', 1.0)")
+        connection.execute(
+            "INSERT INTO clips (id, root_id, rel_path, name_key, first_hash, ordinal, audio_hash, size, "
+            "mtime_ns, ctime_ns, inode, dev, added_s) "
+            "VALUES ('c1', 1, x'61', 'a', 'h', 0, 'h', 1, 1, 1, 1, 1, 1)"
+        )
+        connection.execute("INSERT INTO tags VALUES ('c1', 2, 'title', 'Door', 'INFO')")
         connection.execute("PRAGMA user_version = 1")
     connection.close()
     catalog = Catalog(path)
@@ -365,6 +372,8 @@ def test_an_older_catalog_learns_about_golden_sets(tmp_path):
     store.good_answer(store.create("a").id, "rain", "c1", "Anna")
     assert catalog.recent_searches() == ["rain"]
     assert catalog.value("PRAGMA user_version") == SCHEMA_VERSION
+    kept = catalog.rows("SELECT clip_id, position, field, value, source FROM tags")
+    assert [tuple(row) for row in kept] == [("c1", 2, "title", "Door", "INFO")]
     assert catalog.integrity() == []
     catalog.close()
 
