@@ -8,6 +8,7 @@ imported inside the commands, so that ``--help`` answers at once.
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -24,6 +25,9 @@ EMBEDDERS = ("compact", "clap", "hash")
 """Embedders by name; ``clap-…`` are further checkpoints."""
 
 DEPTHS = ("16", "24", "32", "float")
+
+_EXCLUSION = re.compile(r"-(?!h$|k=?[0-9]*$)[^-\s]")
+_SEARCH_VALUES = ("-k", "--mode", "--where", "--library")
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -149,15 +153,29 @@ def _embedder(text: str) -> str:
 
 
 def _positive(text: str) -> int:
-    value = int(text)
+    try:
+        value = int(text)
+    except ValueError:
+        value = 0
     if value < 1:
         raise argparse.ArgumentTypeError(f"{text} is not a number from 1 up")
     return value
 
 
+def _with_words_apart(argv: Sequence[str]) -> list[str]:
+    """Puts a query that begins with an exclusion, ``search -thunder``, where no option is looked for."""
+    words = list(argv)
+    if "search" not in words or "--" in words:
+        return words
+    for at in range(words.index("search") + 1, len(words)):
+        if words[at - 1] not in _SEARCH_VALUES and _EXCLUSION.match(words[at]):
+            return [*words[:at], *words[at + 1 :], "--", words[at]]
+    return words
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command and gives its exit code. Never lets a traceback reach the user."""
-    arguments = build_parser().parse_args(argv)
+    arguments = build_parser().parse_args(_with_words_apart(sys.argv[1:] if argv is None else argv))
     arguments.json = getattr(arguments, "json", False)
     library = Path(arguments.library) if hasattr(arguments, "library") else None
     if arguments.command in (None, "gui"):

@@ -274,6 +274,11 @@ def _show(context: Context) -> int:
     return 0
 
 
+def _depth_bits(depth: str | None) -> int | None:
+    """The depth as the renderer has it: its 32 bits are floats, unless the source has 32-bit integers."""
+    return None if depth is None else 32 if depth == "float" else int(depth)
+
+
 def _export(context: Context) -> int:
     from foley_desktop.audio.render import RenderOptions
 
@@ -282,7 +287,7 @@ def _export(context: Context) -> int:
         start_s=a.start,
         end_s=a.end,
         rate=a.rate,
-        depth=a.depth,
+        depth=_depth_bits(a.depth),
         channels=a.channels,
         normalise_db=a.normalise,
         speed=a.speed,
