@@ -53,7 +53,7 @@ class ExportDialog(QDialog):
         self.browse = buttons.push("Choose …", "Choose a folder", self.choose_folder)
         self.format = self._choice("export_format", [(label, extension) for extension, label in FORMATS])
         self.rate = self._choice("export_rate", [(f"{rate / 1000:g} kHz", rate) for rate in RATES], own=True)
-        self.depth = self._choice("export_depth", [(label, bits) for bits, label in DEPTHS], own=True)
+        self.bits = self._choice("export_depth", [(label, bits) for bits, label in DEPTHS], own=True)
         self.channels = self._choice("export_channels", [("mono", 1), ("stereo", 2)], own=True)
         self.format.currentIndexChanged.connect(lambda _: self._on_format())
         self.normalise = QCheckBox("Normalise to")
@@ -112,7 +112,7 @@ class ExportDialog(QDialog):
             ("Folder", place),
             ("Format", self.format),
             ("Sample rate", self.rate),
-            ("Depth", self.depth),
+            ("Depth", self.bits),
             ("Channels", self.channels),
             ("Level", loud),
         )
@@ -140,9 +140,9 @@ class ExportDialog(QDialog):
     def _on_format(self) -> None:
         """Vorbis has no depth; the others keep what was chosen."""
         lossy = self.format.currentData() == ".ogg"
-        self.depth.setEnabled(not lossy)
+        self.bits.setEnabled(not lossy)
         if lossy:
-            self.depth.setCurrentIndex(0)
+            self.bits.setCurrentIndex(0)
 
     def choose_folder(self) -> None:
         """Opens a folder dialog; it does not block."""
@@ -164,7 +164,7 @@ class ExportDialog(QDialog):
             start_s=region.start_s if region else None,
             end_s=region.end_s if region else None,
             rate=self.rate.currentData(),
-            depth=self.depth.currentData(),
+            depth=self.bits.currentData(),
             channels=self.channels.currentData(),
             normalise_db=self.level.value() if self.normalise.isChecked() else None,
         )
