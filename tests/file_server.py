@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 
 class FileServer:
@@ -96,6 +98,35 @@ def serving(content: bytes) -> Iterator[FileServer]:
         yield what
     finally:
         what.done.set()
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+@contextmanager
+def serving_folder(files: Mapping[str, Path]) -> Iterator[str]:
+    """Serves files by path, plainly; the address of the server."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def log_message(self, *_: object) -> None:
+            pass
+
+        def do_GET(self) -> None:
+            file = files.get(self.path)
+            self.send_response(200 if file else 404)
+            self.send_header("Content-Length", str(file.stat().st_size if file else 0))
+            self.end_headers()
+            if file:
+                with open(file, "rb") as opened:
+                    shutil.copyfileobj(opened, self.wfile)
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = False
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,))
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
         server.shutdown()
         server.server_close()
         thread.join()

@@ -12,8 +12,9 @@ from typing import Any
 
 import clap_files
 import pytest
+from file_server import serving_folder
 
-from foley_desktop.errors import ModelError
+from foley_desktop.errors import DownloadError, ModelError
 from foley_desktop.index.embedders import clap_store
 from foley_desktop.index.embedders.host import InProcessModels
 from foley_desktop.library.service import LibraryService
@@ -242,3 +243,29 @@ def test_a_file_that_is_no_checkpoint_leaves_nothing_behind(tmp_path: Path) -> N
         assert not list(service.data.models.glob(".adding*"))
     finally:
         service.close()
+
+
+@pytest.mark.model
+def test_a_checkpoint_is_fetched_from_a_mirror_after_agreement_alone(
+    random_checkpoint: Path, tmp_path: Path
+) -> None:
+    names = ("vocab.json", "merges.txt", "630k-best.pt")
+    files = {f"/clap/{name}": random_checkpoint.parent / name for name in names}
+    files["/clap/630k-best.pt"] = random_checkpoint
+    with serving_folder(files) as address:
+        settings = Settings(checkpoint_address=address + "/clap")
+        service = LibraryService(DataFolder(tmp_path / "data"), settings=settings)
+        try:
+            with pytest.raises(DownloadError, match="agree"):
+                finish(service.embedders.fetching("630k-best.pt", agreed=False))
+            with pytest.raises(ModelError, match="no published checkpoint"):
+                finish(service.embedders.fetching("other.pt", agreed=True))
+            with pytest.raises(DownloadError, match="does not have"):
+                finish(service.embedders.fetching("music_audioset_epoch_15_esc_90.14.pt", agreed=True))
+            assert clap_store.names(service.data.models) == []
+            assert finish(service.embedders.fetching("630k-best.pt", agreed=True)) == "clap"
+            assert clap_store.text_trouble(service.data.models) == ""
+            assert service.embedders.discard_fetched() > 3e8
+            assert clap_store.names(service.data.models) == ["clap"]
+        finally:
+            service.close()

@@ -8,15 +8,18 @@ sound by that. Vectors of embedders that are not active stay: going back costs n
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Generator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from foley_desktop.errors import FoleyError, ModelError
-from foley_desktop.index.embedders import catalogue
+from foley_desktop.errors import DownloadError, FoleyError, ModelError
+from foley_desktop.index.embedders import catalogue, clap_sources, clap_store
+from foley_desktop.index.embedders.clap_tokenizer import FILES
 from foley_desktop.library.catalog_state import SOUND_INDEXES
 from foley_desktop.library.derived import Derived
+from foley_desktop.library.download import Source, download
 from foley_desktop.library.indexes import Indexes
 from foley_desktop.library.writer_lock import writer_lock
 from foley_desktop.models import IndexReport, Progress
@@ -165,6 +168,52 @@ class Embedders:
         """
         return catalogue.adding(Path(os.path.abspath(file)), self._service.data.models)
 
+    def fetching(self, file: str, *, agreed: bool) -> Generator[Progress, None, str]:
+        """Fetches a published checkpoint with RoBERTa's tokenizer, and takes both in.
+
+        The files come from the publisher, or from the address in the settings, where they have to lie under
+        the same names. What was fetched stays until :meth:`discard_fetched`.
+
+        Args:
+            file: A name of :data:`foley_desktop.index.embedders.clap_sources.OFFERS`.
+            agreed: Whether the user has agreed to the download.
+
+        Returns:
+            The name of the embedder that can be used now.
+
+        Raises:
+            DownloadError: it cannot be fetched; also where the user has not agreed.
+            ModelError: it is not offered, or cannot be used.
+        """
+        if not agreed:
+            raise DownloadError("Nothing is fetched before you agree to it.")
+        known = clap_sources.offer(file)
+        if known is None:
+            raise ModelError(f"There is no published checkpoint called {file}.")
+        folder = self._fetched
+        mirror = self._settings.checkpoint_address
+        base = mirror.rstrip("/") + "/" if mirror else ""
+        needs_tokenizer = bool(clap_store.text_trouble(self._service.data.models))
+        for name in FILES if needs_tokenizer else ():
+            if not (folder / name).is_file():
+                yield from download(Source((base or clap_sources.TOKENIZER) + name), folder / name)
+        if not (folder / file).is_file():
+            source = Source((base or clap_sources.PUBLISHER) + file, known.sha256)
+            # The lean copy has to find room beside it.
+            yield from download(source, folder / file, reserve=1 << 30)
+        return (yield from self.adding(folder / file))
+
+    @property
+    def _fetched(self) -> Path:
+        return self._service.data.models / "fetched"
+
+    def discard_fetched(self) -> int:
+        """Deletes what was fetched, once the user has agreed to that; the bytes that are free again."""
+        files = [path for path in self._fetched.glob("*") if path.is_file()]
+        size = sum(path.stat().st_size for path in files)
+        shutil.rmtree(self._fetched, ignore_errors=True)
+        return size
+
     def remove(self, name: str) -> None:
         """Deletes the weights of an embedder that is not in use. Its vectors stay.
 
@@ -173,6 +222,4 @@ class Embedders:
         """
         if name in (self._settings.embedder, self._settings.next_embedder):
             raise ModelError(f"The embedder {name} is in use.", hint="Choose another one first.")
-        from foley_desktop.index.embedders import clap_store
-
         clap_store.remove(self._service.data.models, name)

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from foley_desktop.errors import ModelError
+from foley_desktop.index.embedders.clap_sources import OFFERS
 from foley_desktop.index.embedders.clap_tokenizer import FILES, RobertaTokens
 
 if TYPE_CHECKING:
@@ -31,15 +32,8 @@ _TOKENIZER = "roberta-base"
 _ADDING = ".adding-"
 _CHUNK = 8 << 20
 
-PUBLISHED = {
-    "8053c9775516af2f4902e1e8281e356cc1bf7a85e8b761908170767b77c3f037": "630k-audioset-best",
-    "fae3e9c087f2909c28a09dc31c8dfcdacbc42ba44c70e972b58c1bd1caf6dedd": "music_audioset_epoch_15_esc_90.14",
-    "51c68f12f9d7ea25fdaaccf741ec7f81e93ee594455410f3bca4f47f88d8e006": (
-        "music_speech_audioset_epoch_15_esc_89.98"
-    ),
-    "a27dfbd00d96781020d83044136f084343edab799d2657ef3cfe5c4f2222bb28": "music_speech_epoch_15_esc_89.25",
-}
-"""Names of published checkpoints by the sha256 that their publisher's pages give."""
+PUBLISHED = {known.sha256: Path(known.file).stem for known in OFFERS if known.sha256}
+"""Names of published checkpoints by their sha256."""
 
 
 class Note(NamedTuple):
