@@ -123,6 +123,7 @@ def test_the_other_keys_of_sounds_rest_meanwhile(lab: LabWindow, set_id: str) ->
     lab.press(Key.Key_C, CTRL)
     lab.settle()
     assert [(row.clip.rating, row.clip.favourite) for row in lab.model.rows] == before
+    assert not lab.view.selectedIndexes(), "nothing that is not to be seen is meant by a key"
     assert lab.search.request.kind == "list" and lab.grading.view.hasFocus() and not judged(lab, set_id)
     lab.press(Key.Key_Space)
     assert lab.window.deck.playback.state == "paused", "playing goes on as ever"
