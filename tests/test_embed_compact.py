@@ -239,7 +239,7 @@ def test_a_bridge_of_another_version_is_refused(tmp_path: Path) -> None:
 def test_ids_are_known_without_a_model() -> None:
     code = (
         "import sys; from foley_desktop.index.embedders.host import ModelHost;"
-        "print(*ModelHost.describe('compact')[:4]); sys.exit('torch' in sys.modules)"
+        "print(*ModelHost().describe('compact')[:4]); sys.exit('torch' in sys.modules)"
     )
     env = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True)

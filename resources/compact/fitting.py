@@ -31,7 +31,7 @@ CLASSES = (78, 79, 69)
 
 @dataclass
 class Clips:
-    """Training clips: features ``[(t, 1920)]``, head layers ``[(t, n)]``, captions, their vectors, weights."""
+    """Training clips: features ``[(t, 1920)]``, head layers ``[(t, n)]``, captions, vectors, weights."""
 
     blocks: list[np.ndarray]
     heads: list[np.ndarray]
