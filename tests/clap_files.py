@@ -6,7 +6,11 @@ has nearly the same place, and no error in the order of words or windows would s
 
 from __future__ import annotations
 
+import atexit
 import json
+import shutil
+import tempfile
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +73,24 @@ def _centred(weights: dict[str, Any], architecture: Any) -> dict[str, Any]:
         weights[f"{kind}_projection.0.weight"] = matrix = matrix / spread
         weights[f"{kind}_projection.0.bias"] = -(matrix @ common)
     return weights
+
+
+@lru_cache(maxsize=1)
+def shared_weights() -> dict[str, Any]:
+    """Weights with a RoBERTa of one layer, made once a session."""
+    return random_weights(layers=1)
+
+
+@lru_cache(maxsize=1)
+def shared_checkpoint() -> Path:
+    """Those weights in a file as it is published, with a tokenizer beside it."""
+    import torch
+
+    folder = Path(tempfile.mkdtemp(prefix="random-clap-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    torch.save(published(shared_weights()), folder / "630k random.pt")
+    write_tokenizer(folder)
+    return folder / "630k random.pt"
 
 
 def published(weights: dict[str, Any]) -> dict[str, Any]:

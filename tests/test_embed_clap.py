@@ -17,10 +17,11 @@ import numpy as np
 import pytest
 
 from foley_desktop.errors import ModelError, SilentAudioError
-from foley_desktop.index.embedders import clap, clap_checkpoint, clap_store
+from foley_desktop.index.embedders import catalogue, clap, clap_checkpoint, clap_store
 from foley_desktop.index.embedders.clap import ClapEmbedder
 from foley_desktop.index.embedders.clap_import import Architecture
 from foley_desktop.index.embedders.clap_tokenizer import RobertaTokens
+from foley_desktop.index.embedders.host import ModelHost
 
 pytestmark = [pytest.mark.model, pytest.mark.filterwarnings("ignore")]
 
@@ -49,16 +50,12 @@ def _one_thread() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def weights() -> dict[str, Any]:
-    return clap_files.random_weights(layers=LAYERS)
+    return clap_files.shared_weights()
 
 
 @pytest.fixture(scope="module")
-def checkpoint(weights: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    import torch
-
-    file = tmp_path_factory.mktemp("clap") / "630k random.pt"
-    torch.save(clap_files.published(weights), file)
-    return file
+def checkpoint() -> Path:
+    return clap_files.shared_checkpoint()
 
 
 @pytest.fixture(scope="module")
@@ -469,3 +466,43 @@ def test_a_package_that_is_not_there_is_a_sentence(monkeypatch: pytest.MonkeyPat
     )
     with pytest.raises(ModelError, match="laion-clap package is not installed"):
         clap_import._package_folder()
+
+
+# --- the true architecture
+
+
+@pytest.mark.slow
+def test_the_whole_network_in_the_model_process(tmp_path: Path) -> None:
+    """Every layer, from a published file to vectors, within its limits of memory."""
+    import torch
+
+    weights = clap_files.random_weights(layers=12, seed=1)
+    torch.save(clap_files.published(weights), tmp_path / "whole.pt")
+    clap_files.write_tokenizer(tmp_path)
+    models = tmp_path / "models"
+    assert catalogue.add_checkpoint(tmp_path / "whole.pt", models) == "clap"
+    (info,) = [info for info in catalogue.list_models(models) if info.name == "clap"]
+    assert info.state == "ready"
+    assert info.model_id is not None
+    assert info.model_id.endswith("-htsat-tiny-roberta-1")
+    oracle = clap_files.oracle(weights, 12)
+    del weights
+    clip = noise(12.0)
+    with ModelHost(("minilm", "clap"), models_folder=models) as host:
+        assert host.wait_ready(300), host.error
+        far = host.embedder("clap")
+        assert (far.model_id, far.dim, far.rule) == (info.model_id, 512, clap.RULE)
+        for text in TEXTS[:4]:
+            ids = RobertaTokens(clap_store.tokenizer_folder(models)).ids(text)
+            assert np.abs(far.embed_text(text)[0] - read_by(oracle, ids)).max() < 1e-5
+        windows = far.embed_windows(clip, 48000)
+        assert [(w.start_s, w.end_s) for w in windows] == [(0.0, 10.0), (2.0, 12.0)]
+        for window in windows:
+            cut = clip[round(window.start_s * 48000) :][:480_000]
+            assert np.abs(window.vector - heard_by(oracle, clap.prepared(cut))).max() < 1e-5
+        again = far.embed_windows(clip, 48000)
+        assert all(np.array_equal(a.vector, b.vector) for a, b in zip(windows, again, strict=True))
+        status = Path(f"/proc/{host.pid}/status")
+        if status.exists():
+            peak = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
+            assert int(peak.split()[1]) < 1_300_000

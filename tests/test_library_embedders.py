@@ -31,14 +31,9 @@ def finish(job: Any) -> Any:
 
 
 @pytest.fixture(scope="session")
-def random_checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def random_checkpoint() -> Path:
     """A checkpoint of the true architecture but for RoBERTa's depth, its tokenizer beside it."""
-    import torch
-
-    folder = tmp_path_factory.mktemp("random clap")
-    torch.save(clap_files.published(clap_files.random_weights(layers=1)), folder / "random.pt")
-    clap_files.write_tokenizer(folder)
-    return folder / "random.pt"
+    return clap_files.shared_checkpoint()
 
 
 @pytest.fixture
@@ -199,7 +194,7 @@ def test_clap_from_file_to_found_sounds_though_its_process_is_killed(
         assert random_checkpoint.exists()
         info = {m["name"]: m for m in service.models_document()["models"]}["clap"]
         assert (info["state"], info["dim"]) == ("ready", 512)
-        assert info["note"] == "Unverified weights from random.pt."
+        assert info["note"] == "Unverified weights from 630k random.pt."
         killed: list[int] = []
 
         def kill() -> None:
