@@ -226,7 +226,8 @@ def _empty_words(found: Found, indexing: bool) -> tuple[str, str]:
         advice += ", or remove a filter above." if request.filters else ", or search by Sound or Meaning."
         return f"Nothing found for “{text.shown(request.text.strip(), 60)}”", advice
     if request.kind == "similar":
-        return "No other sounds to compare with", "Add more folders, or remove a filter."
+        advice = "Add folders, remove a filter, or rescan: only what was listened to can be compared."
+        return "No other sounds to compare with", advice
     if request.filters:
         return "No sound passes these filters", "Remove a filter above to see more."
     return "No sounds yet", "Add a folder with the button at the top of the sidebar, or drop one here."

@@ -30,6 +30,8 @@ class SettingsDesk(QObject):
         window.search_bar.settings_pressed.connect(self.open)
         window.keys.add(Key(Qt.Key.Key_Comma, self.open, CTRL, everywhere=True))
         window.library.models_changed.connect(lambda *_: self._refresh_models())
+        # Also while folders are read: what a model knows grows.
+        window.library.overview_changed.connect(lambda _: self._refresh_models())
 
     @property
     def dialog(self) -> SettingsDialog | None:
