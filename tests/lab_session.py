@@ -12,7 +12,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtWidgets import QApplication, QWidget
 from ui_support import NO_SOUND
 
@@ -61,12 +61,13 @@ def state(window: MainWindow) -> dict[str, Any]:
             [means.index(row, column).data(CELL_ROLE).value for column in range(means.columnCount())]
             for row in range(means.rowCount())
         ],
+        "means_heads": [means.headerData(n, Qt.Orientation.Horizontal) for n in range(means.columnCount())],
         "heads": [column.title for column in queries.model.columns],
         "table": [
             [order.index(row, column).data() for column in range(order.columnCount())]
             for row in range(order.rowCount())
         ],
-        "gate": panel.verdict.gate.text(),
+        "gate": panel.gate.full_text(),
         "change": panel.verdict.change.text(),
         "baseline": panel.baselines.choice.currentText(),
         "baselines": [saved.name for saved in lab.desk.shelf.baselines],

@@ -325,19 +325,19 @@ def test_a_drop_is_marked_and_fails_the_gate_and_mended_it_passes(lab: LabWindow
         change = comparison.changes[model.row(row).query_id].difference["ndcg@10"]
         assert change < 0 and model.index(row, at).data() == signed(change) and "−" in signed(change)
         assert model.index(row, at).data(COLOUR) == theme.colour("red")
-    gate = lab.find("lab_gate").text()
+    gate = lab.find("lab_gate").full_text()
     assert "FAILS the floor" in gate and gate.startswith("Gate, hybrid nDCG@10:")
     words = lab.find("lab_verdict_change").text()
     statistics = comparison.statistics["ndcg@10"]
     assert words.startswith("Against baseline good: −") and statistics.sentence() in words
     assert "The fusion differs" in lab.find("lab_notes").text()
     means = lab.panel.means.means
-    assert means.index(0, 6).data(CELL_ROLE).value == "FAILS"
-    assert means.index(1, 6).data(CELL_ROLE).value == "passes"
-    assert means.index(0, 1).data(CELL_ROLE).change == signed(statistics.difference)
+    assert means.index(0, 1).data(CELL_ROLE).value == "FAILS"
+    assert means.index(1, 1).data(CELL_ROLE).value == "passes"
+    assert means.index(0, 2).data(CELL_ROLE).change == signed(statistics.difference)
     lab.use_fusion({})
     lab.measure()
-    assert "passes the floor" in lab.find("lab_gate").text()
+    assert "passes the floor" in lab.find("lab_gate").full_text()
     assert "No query differs (n = 8)" in lab.find("lab_verdict_change").text()
 
 
@@ -347,7 +347,7 @@ def test_too_few_queries_are_named_so(lab: LabWindow) -> None:
     lab.take_set(GoldenSet("few", made.queries[:4], {q: row for q, row in made.qrels.items() if q in few}))
     compared(lab)
     assert "Too few queries to tell: 4 differ" in lab.find("lab_verdict_change").text()
-    assert lab.panel.means.means.index(0, 1).data(CELL_ROLE).below_right == "too few"
+    assert lab.panel.means.means.index(0, 2).data(CELL_ROLE).below_right == "too few"
 
 
 def test_the_table_is_filtered_sorted_and_its_columns_chosen(lab: LabWindow, set_id: str) -> None:
@@ -394,7 +394,7 @@ def test_without_unjudged_clips(lab: LabWindow, set_id: str) -> None:
     measurement = compared(lab)
     lab.find("lab_judged_only").setChecked(True)
     comparison, result = measurement.comparisons["hybrid"], measurement.report.results["hybrid"]
-    cell = lab.panel.means.means.index(0, 1).data(CELL_ROLE)
+    cell = lab.panel.means.means.index(0, 2).data(CELL_ROLE)
     assert cell.value == f"{result.condensed.mean['ndcg@10']:.3f}"
     assert cell.change == signed(comparison.condensed["ndcg@10"].difference)
     columns = lab.panel.queries.model.columns
@@ -474,7 +474,7 @@ def test_baselines_travel_and_what_cannot_be_compared_is_refused_in_a_sentence(
     assert set(measurement.comparisons) == {"keyword"}
     assert measurement.refusals["hybrid"] == "The baseline June was not measured in mode hybrid."
     assert lab.find("lab_verdict_change").text() == measurement.refusals["hybrid"]
-    assert lab.panel.means.means.index(0, 6).data(CELL_ROLE).below == "not compared"
+    assert lab.panel.means.means.index(0, 1).data(CELL_ROLE).below == "not compared"
     other = json.loads((tmp_path / "June hybrid.json").read_text()) | {"set_id": "x", "golden_hash": "y"}
     (tmp_path / "other.json").write_text(json.dumps(other))
     lab.do("lab_baseline_menu", "Import a baseline …")

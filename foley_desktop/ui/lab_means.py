@@ -50,7 +50,7 @@ Index = QModelIndex | QPersistentModelIndex
 NO_PARENT = QModelIndex()
 
 CELL_ROLE = Qt.ItemDataRole.UserRole
-ROW_HEIGHT = 38
+ROW_HEIGHT = 35
 MODE_WIDTH = 86
 
 
@@ -68,7 +68,7 @@ class Cell:
 
 
 class MeansModel(QAbstractTableModel):
-    """Rows are modes; columns are the mode's name, every metric, judged@k and, when compared, the gate."""
+    """Rows are modes; columns are the mode's name, when compared the gate, every metric, and judged@k."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -89,12 +89,17 @@ class MeansModel(QAbstractTableModel):
         """The cell of a mode and metric; an invalid index where it is not shown."""
         if view.mode not in self._modes or view.metric not in self._metrics:
             return QModelIndex()
-        return self.index(self._modes.index(view.mode), self._metrics.index(view.metric) + 1)
+        return self.index(self._modes.index(view.mode), self._metrics.index(view.metric) + self._first)
 
     def at(self, index: Index) -> tuple[Mode, str | None]:
         """Mode and metric of a cell; no metric in the columns that have none."""
-        metric = index.column() - 1
+        metric = index.column() - self._first
         return self._modes[index.row()], self._metrics[metric] if 0 <= metric < len(self._metrics) else None
+
+    @property
+    def _first(self) -> int:
+        """The column of the first metric."""
+        return 2 if self._measurement is not None and self._measurement.against else 1
 
     # --- what the cells say
 
@@ -103,11 +108,14 @@ class MeansModel(QAbstractTableModel):
         mode = self._modes[row]
         if column == 0:
             return Cell(mode, theme.colour("text"), tip=MODE_TIPS[mode])
-        if column <= len(self._metrics):
-            return self._metric_cell(mode, self._metrics[column - 1])
-        if column == len(self._metrics) + 1:
-            return self._judged_cell(mode)
-        return self._gate_cell(mode)
+        if column < self._first:
+            return self._gate_cell(mode)
+        metric = column - self._first
+        return (
+            self._metric_cell(mode, self._metrics[metric])
+            if metric < len(self._metrics)
+            else self._judged_cell(mode)
+        )
 
     def _metric_cell(self, mode: Mode, metric: str) -> Cell:
         measurement = self._measurement
@@ -195,7 +203,7 @@ class MeansModel(QAbstractTableModel):
     def columnCount(self, parent: Index = NO_PARENT) -> int:
         if parent.isValid() or self._measurement is None:
             return 0
-        return len(self._metrics) + 2 + bool(self._measurement.against)
+        return len(self._metrics) + self._first + 1
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if not index.isValid():
@@ -216,10 +224,11 @@ class MeansModel(QAbstractTableModel):
             return None
         if role == Qt.ItemDataRole.DisplayRole:
             k = self._measurement.report.settings.k
-            titles = ["Mode", *map(metric_title, self._metrics), f"judged@{k}", "Gate"]
+            heads = ("Mode", "Gate")[: self._first]
+            titles = [*heads, *map(metric_title, self._metrics), f"judged@{k}"]
             return titles[section]
-        if role == Qt.ItemDataRole.ToolTipRole and 1 <= section <= len(self._metrics):
-            metric = self._metrics[section - 1]
+        if role == Qt.ItemDataRole.ToolTipRole and 0 <= section - self._first < len(self._metrics):
+            metric = self._metrics[section - self._first]
             return f"{metric_title(metric)}: {metric_tip(metric)}. Mean with its 95 % bootstrap interval."
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
@@ -255,8 +264,8 @@ class MeansDelegate(QStyledItemDelegate):
             _write(painter, area, cell.value, cell.colour, base, Qt.AlignmentFlag.AlignLeft)
             painter.restore()
             return
-        top = QRect(area.left(), area.top(), area.width(), 18)
-        low = QRect(area.left(), area.top() + 17, area.width(), 15)
+        top = QRect(area.left(), area.top() - 1, area.width(), 17)
+        low = QRect(area.left(), area.top() + 15, area.width(), 14)
         figures = theme.digits_font(base)
         strong = QFont(figures)
         strong.setWeight(QFont.Weight.DemiBold)
@@ -276,7 +285,7 @@ class MeansDelegate(QStyledItemDelegate):
         painter.restore()
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        return QSize(150 if index.data(CELL_ROLE).change else 92, ROW_HEIGHT)
+        return QSize(150 if index.data(CELL_ROLE).change else 88, ROW_HEIGHT)
 
 
 def _write(

@@ -24,7 +24,7 @@ from foley_desktop.ui import buttons, text, theme
 from foley_desktop.ui.lab_baselines import BaselineBar
 from foley_desktop.ui.lab_chart import Chart
 from foley_desktop.ui.lab_fusion import FusionPanel
-from foley_desktop.ui.lab_means import MeansTable
+from foley_desktop.ui.lab_means import MeansTable, gate_words
 from foley_desktop.ui.lab_queries import QueriesPanel
 from foley_desktop.ui.lab_query import QueryPanel
 from foley_desktop.ui.lab_sets import SetsBar
@@ -64,6 +64,8 @@ class LabPanel(QWidget):
         self.setup = SetupBar()
         self.baselines = BaselineBar()
         self.caption = buttons.ElidedLabel("faint")
+        self.gate = buttons.ElidedLabel()
+        self.gate.setObjectName("lab_gate")
         self.report_button = MenuButton("Report", "Conditions, JSON, TREC files", self._fill_report)
         self.report_button.setObjectName("lab_report")
         self.means = MeansTable()
@@ -88,7 +90,11 @@ class LabPanel(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         caption = QHBoxLayout()
         caption.setSpacing(6)
-        caption.addWidget(self.caption, 1)
+        words = QVBoxLayout()
+        words.setSpacing(1)
+        words.addWidget(self.gate)
+        words.addWidget(self.caption)
+        caption.addLayout(words, 1)
         caption.addWidget(self.report_button)
         head = QWidget()
         column = QVBoxLayout(head)
@@ -158,7 +164,17 @@ class LabPanel(QWidget):
         self.report_button.setVisible(measurement is not None)
         self.baselines.save_button.setEnabled(measurement is not None)
         self.caption.set_words("" if measurement is None else _caption(measurement))
+        self._show_gate(measurement, view)
         self._share_room()
+
+    def _show_gate(self, measurement: Measurement | None, view: View) -> None:
+        found = measurement.comparisons.get(view.mode) if measurement else None
+        self.gate.setVisible(found is not None)
+        if found is not None:
+            self.gate.set_words(gate_words(found) + ".")
+            palette = self.gate.palette()
+            palette.setColor(self.gate.foregroundRole(), theme.colour("accent" if found.passed else "red"))
+            self.gate.setPalette(palette)
 
     def show_tab(self, widget: QWidget) -> None:
         """Brings one of the closer looks to the front."""
@@ -191,7 +207,7 @@ class LabPanel(QWidget):
             self.halves.setSizes([left, self.width() - left])
             self.column.setSizes([min(needed, round(height * 0.62)), max(200, height - needed)])
             return
-        head = min(needed, max(180, round(height * 0.5)))
+        head = min(needed, max(180, round(height * 0.54)))
         self.halves.setSizes([head, max(200, height - head)])
         self.lists.setSizes([max(1, (height - head) // 2)] * 2)
 
@@ -210,7 +226,7 @@ def _caption(measurement: Measurement) -> str:
     conditions = report.conditions
     words = f"Means over n = {text.plural(len(report.texts), 'query', 'queries')}, 95 % intervals"
     if measurement.against:
-        words += f", changes against {text.shown(measurement.against, 60)}"
+        words += f", against {text.shown(measurement.against, 60)}"
     words += f" · {text.count(conditions['library_size'])} clips"
     if report.settings.rel_lvl != 1:
         words += " · relevant: grade 2 only"

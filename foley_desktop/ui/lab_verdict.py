@@ -1,4 +1,4 @@
-"""What the selected mean says in words: interval, comparison, gate, what took the place of good answers."""
+"""What the selected mean says in words: comparison, what took the place of good answers, interval."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from foley_desktop.library.lab_compare import LabComparison
 from foley_desktop.ui import buttons, text, theme
-from foley_desktop.ui.lab_means import gate_words
 from foley_desktop.ui.lab_words import (
     View,
     counts_words,
@@ -31,8 +30,6 @@ class Verdict(QWidget):
         self.mean.setObjectName("lab_verdict_mean")
         self.change = buttons.words("", "", wrap=True)
         self.change.setObjectName("lab_verdict_change")
-        self.gate = buttons.words("", "", wrap=True)
-        self.gate.setObjectName("lab_gate")
         self.displaced = buttons.words("", "dim", wrap=True)
         self.displaced.setObjectName("lab_displaced")
         self.grade_button = buttons.push(
@@ -50,9 +47,9 @@ class Verdict(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(3)
-        for label in (self.mean, self.change, self.gate):
-            column.addWidget(label)
+        column.addWidget(self.change)
         column.addLayout(line)
+        column.addWidget(self.mean)
         column.addWidget(self.notes)
         column.addWidget(self.stale)
         self.hide()
@@ -64,7 +61,6 @@ class Verdict(QWidget):
         self.mean.setText(mean_words(measurement, view))
         comparison = measurement.comparisons.get(view.mode)
         self._show_change(measurement, comparison, view)
-        self._show_gate(comparison)
         self._show_displaced(comparison)
         lines = [*measurement.report.notices, *(comparison.notes if comparison else ())]
         self._say(self.notes, "  ".join(text.shown(line) for line in lines))
@@ -89,12 +85,6 @@ class Verdict(QWidget):
             f"{counts_words(statistics)}.",
             colour,
         )
-
-    def _show_gate(self, found: LabComparison | None) -> None:
-        if found is None:
-            self._say(self.gate, "")
-        else:
-            self._say(self.gate, gate_words(found) + ".", "accent" if found.passed else "red")
 
     def _show_displaced(self, found: LabComparison | None) -> None:
         words, to_grade = ("", 0) if found is None else displaced_words(found)
