@@ -70,6 +70,7 @@ class RecordBar(QFrame):
         theme.mark(self, "notice")
         self.recorder = recorder or Recorder()
         self._runner = runner
+        self._ended = False
         self.state = "off"  # "opening", "recording", "closing"
         self.meter = LevelMeter()
         self._words = buttons.words("")
@@ -106,7 +107,13 @@ class RecordBar(QFrame):
         if self.state == "off":
             self._enter("opening")
             self._words.setText("Opening the microphone …")
-            self._submit(self.recorder.start, lambda _: self._on_open())
+            self._submit(self._open, lambda _: self._on_open())
+
+    def _open(self) -> None:
+        """On a worker; the window may have closed meanwhile."""
+        self.recorder.start()
+        if self._ended:
+            self.recorder.cancel()
 
     def finish(self) -> None:
         """Ends the recording and gives it out."""
@@ -122,6 +129,7 @@ class RecordBar(QFrame):
 
     def stop(self) -> None:
         """The window closes."""
+        self._ended = True
         self._timer.stop()
         self.recorder.cancel()
 

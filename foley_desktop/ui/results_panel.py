@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from foley_desktop.library.service import LibraryService
@@ -91,6 +91,8 @@ class ResultsPanel(QWidget):
         self.view.selectionModel().selectionChanged.connect(lambda *_: self._explain())
         self.model.dataChanged.connect(lambda *_: self._explain())
         self.why.details_wanted.connect(self._fetch_details)
+        # Once the panel has taken its room.
+        self.why.toggle.toggled.connect(lambda _: QTimer.singleShot(0, self, self._keep_in_sight))
 
     def _keep_selection(self) -> None:
         current = self.view.current_clip()
@@ -192,6 +194,10 @@ class ResultsPanel(QWidget):
         """The hit of the selected row, if it came from a search."""
         row = self.view.currentIndex().data(ROW_ROLE) if self.view.is_entered else None
         return row.hit if row is not None else None
+
+    def _keep_in_sight(self) -> None:
+        if self.view.is_entered:
+            self.view.scrollTo(self.view.currentIndex())
 
     def _explain(self) -> None:
         found = self.search.found
