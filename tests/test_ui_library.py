@@ -30,9 +30,10 @@ from ui_support import (
 from foley_desktop.app import create_window
 from foley_desktop.audio.player import SilentPlayer
 from foley_desktop.index.embedders.host import InProcessModels
-from foley_desktop.models import Condition
+from foley_desktop.models import Condition, Progress
 from foley_desktop.ui.messages import ErrorDialog, Question, TextDialog
 from foley_desktop.ui.results_model import BY_NAME
+from foley_desktop.workers.job import Job
 
 pytestmark = pytest.mark.gui
 FILE_EVENTS = ("open", "sqlite3.connect", "os.listdir", "os.scandir", "os.remove", "os.rename")
@@ -105,6 +106,19 @@ def test_a_folder_that_is_not_there_is_an_error_with_a_sentence(empty: Desk, tmp
     empty.wait(lambda: empty.window.messages.toasts)
     assert "nowhere" in empty.window.messages.toasts[0].label.text()
     empty.wait(lambda: empty.window.pages.currentWidget() is empty.window.first_run)
+
+
+def test_jobs_with_long_names_leave_the_window_its_size(empty: Desk) -> None:
+    window = empty.window
+    least = window.status.minimumSizeHint().width()
+    for _ in range(2):
+        job = Job("Indexing " + "a folder with a long name " * 3, lambda: None, kind="index")
+        window.status.jobs.add(job)
+        job.progressed.emit(Progress(123456, 654321, "a clip", 1234.5, 36000.0))
+    assert window.status.minimumSizeHint().width() - least < 600
+    assert window.minimumSizeHint().width() <= 1280
+    for job in window.status.jobs.jobs:
+        job.ended.emit()
 
 
 def test_an_index_run_can_be_cancelled_and_taken_up_again(empty: Desk, tmp_path: Path) -> None:

@@ -18,12 +18,14 @@ class JobView(QWidget):
     def __init__(self, job: Job) -> None:
         super().__init__()
         self.job = job
-        self.title = buttons.words(text.shown(job.title, 60))
+        self.title = buttons.ElidedLabel()
+        self.title.set_words(text.shown(job.title, 60))
         self.bar = QProgressBar()
         self.bar.setTextVisible(False)
         self.bar.setFixedWidth(130)
         self.bar.setRange(0, 0)
-        self.numbers = buttons.words(text.progress(job.progress), "dim")
+        self.numbers = buttons.ElidedLabel("dim")
+        self.numbers.set_words(text.progress(job.progress))
         self.cancel = buttons.tool("close", f"Cancel: {text.shown(job.title, 60)}", self._cancel, size=13)
         line = QHBoxLayout(self)
         line.setContentsMargins(0, 0, 0, 0)
@@ -37,12 +39,12 @@ class JobView(QWidget):
             return
         self.bar.setRange(0, max(0, step.total))
         self.bar.setValue(step.done)
-        self.numbers.setText(text.progress(step))
+        self.numbers.set_words(text.progress(step))
         self.setToolTip(text.plain_tooltip(step.what))
 
     def _cancel(self) -> None:
         self.cancel.setEnabled(False)
-        self.numbers.setText("cancelling …")
+        self.numbers.set_words("cancelling …")
         self.bar.setRange(0, 0)
         self.job.cancel()
 

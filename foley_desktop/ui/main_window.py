@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDragMoveEvent, QDropEvent
 from PySide6.QtWidgets import (
     QFileDialog,
@@ -126,7 +126,7 @@ class MainWindow(QMainWindow):
         self.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, self.evaluation)
         self.resizeDocks([self.evaluation], [520], Qt.Orientation.Horizontal)
         self.evaluation.hide()
-        self.resize(1360, 860)
+        self.resize(QSize(1360, 860).boundedTo(self.screen().availableSize()).expandedTo(QSize(1200, 700)))
 
     # --- connections
 
