@@ -6,17 +6,19 @@ information retrieval", 1971): with ``p`` and ``m`` the mean directions of what 
     q = p - 0.5 m
 
 Over clips of one name in packages that no training has seen, two examples and one to be unlike took the
-share of the unlike kind among ten answers from 12 % to 5 % and that of the wanted kind from 69 % to 65 %.
+share of the unlike kind among ten answers from 13 % to 5 % and that of the wanted kind from 71 % to 67 %.
 
 "This, but metallic" is arithmetic in the joint space of text and sound, with ``c`` the direction of the
-examples, ``T`` the text embedder and ``s`` the strength::
+examples, ``d`` that of the words and ``s`` the strength::
 
-    d = T("metallic") - T("sound")        q = (1 - s) c / |c| + s d / |d|
+    d = T("metallic")     or, to get away from something,  T("metallic") - T("wooden")
+    q = (1 - s) c / spread(c) + s d / spread(d)
 
-The difference leaves out what all texts about sounds have in common; words to get away from stand in
-place of "sound" (``metallic -wooden``, ``less wooden``). At 0 only the clip counts, at 1 only the words,
-and a little above one half both do. Loudness and length are no direction in that space: ``longer`` and
-``shorter`` compare durations instead.
+``spread`` is the standard deviation of the library's cosines with a direction: sounds are nearer to one
+another than to any text, and without it the words would not be heard below three quarters. On packages that
+no training has seen the first ten answers at one half lie among the nearest 20 % of the clips by the sound
+and among the nearest 17 % by the words. Length is no direction in that space: ``longer`` and ``shorter``
+compare durations instead.
 
 The examples never stand among the answers, ``k`` others do if there are that many.
 """
@@ -44,8 +46,8 @@ from foley_desktop.models import Condition, Filters, Hit, Region, SearchResult
 UNLIKE_WEIGHT = 0.5
 """What the examples to be unlike count beside those to be like."""
 
-NEUTRAL = "sound"
-"""The text that words are contrasted with when nothing else is said."""
+SAMPLE = 1000
+"""Clips from which the spread of cosines is estimated."""
 
 _LEAST = 1e-3
 
@@ -120,7 +122,7 @@ class Likeness:
             raise FoleyError("There are no words to go by.", hint="Say how it should differ, e.g. metallic.")
         clip = _direction([self._ears.joint(e) for e in wanted], [self._ears.joint(e) for e in unwanted])
         change = self._change(wish)
-        vector = clip if change is None else _mixed(clip, change, strength)
+        vector = clip if change is None else self._mixed(clip, change, strength)
         filters = self._with_length(filters, wish, wanted[0])
         hits = self._nearest(vector, self._indexes.audio, [*wanted, *unwanted], k, filters, change)
         title = f"{_title(wanted, unwanted)}, but {words.strip()}"
@@ -138,12 +140,23 @@ class Likeness:
         """The direction that the words point in, None if they only speak of length."""
         if not wish.towards and not wish.away:
             return None
-        texts = [spelt_out(wish.towards or NEUTRAL), spelt_out(wish.away or NEUTRAL)]
-        towards, away = np.asarray(self._ears.embedder.embed_text(texts), np.float64)
-        difference = towards - away
-        if np.linalg.norm(difference) < _LEAST:
-            difference = towards
-        return difference / np.linalg.norm(difference)
+        texts = [spelt_out(text) for text in (wish.towards, wish.away) if text]
+        vectors = np.asarray(self._ears.embedder.embed_text(texts), np.float64)
+        if not wish.away:
+            return _unit(vectors[0])
+        return _unit(vectors[0] - vectors[1] if wish.towards else -vectors[0])
+
+    def _mixed(self, clip: np.ndarray, change: np.ndarray, strength: float) -> np.ndarray:
+        strength = min(max(strength, 0.0), 1.0)
+        return _unit((1.0 - strength) * clip / self._spread(clip) + strength * change / self._spread(change))
+
+    def _spread(self, vector: np.ndarray) -> float:
+        """The standard deviation of the library's cosines with a direction of the joint space."""
+        index = self._indexes.audio
+        ids = sorted(index.ids())
+        hits = index.best_windows(vector, ids[:: max(1, len(ids) // SAMPLE)])
+        spread = float(np.std([hit.score for hit in hits.values()])) if hits else 0.0
+        return spread if spread > _LEAST else 1.0
 
     def _with_length(self, filters: Filters, wish: Wish, example: Example) -> Filters:
         if not wish.length:
@@ -215,11 +228,6 @@ def _unit(vector: np.ndarray) -> np.ndarray:
     if norm < _LEAST:
         raise FoleyError("These sounds point in no common direction.", hint="Choose others.")
     return vector / norm
-
-
-def _mixed(clip: np.ndarray, change: np.ndarray, strength: float) -> np.ndarray:
-    strength = min(max(strength, 0.0), 1.0)
-    return _unit((1.0 - strength) * clip + strength * change)
 
 
 def _title(plus: Sequence[Example], minus: Sequence[Example]) -> str:
