@@ -519,15 +519,15 @@ class _DyingModels(InProcessModels):
 
     def embedder(self, name: str = "hash"):  # type: ignore[no-untyped-def]
         embedder = super().embedder(name)
-        listen = embedder.embed_stream
+        listen = embedder.begin_stream
 
-        def embed_stream(*args: object) -> object:
+        def begin_stream(*args: object) -> object:
             if self.left <= 0:
                 raise ModelError("The model process died.")
             self.left -= 1
             return listen(*args)  # type: ignore[arg-type]
 
-        embedder.embed_stream = embed_stream  # type: ignore[method-assign, assignment]
+        embedder.begin_stream = begin_stream  # type: ignore[method-assign, assignment]
         return embedder
 
 

@@ -10,10 +10,11 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from foley_desktop.errors import (
     AudioFileError,
+    FoleyError,
     IndexStoreError,
     LibraryBusyError,
     ModelError,
@@ -143,9 +144,9 @@ class Derived:
         meter = Meter(len(pending), "Listening")
         failures = 0
         with _Batch(lambda done: self._store_sounds(versions, done)) as batch:
-            for clip in self._clips(pending):
+            for clip, heard in _one_ahead((clip, _begun(embedder, clip)) for clip in self._clips(pending)):
                 try:
-                    batch.add(clip.id, {} if clip.silent else _patiently(embedder, clip))
+                    batch.add(clip.id, heard())
                     failures = 0
                 except SilentAudioError:
                     batch.add(clip.id, {})
@@ -291,12 +292,42 @@ def delete_everywhere(indexes: Indexes, ids: Collection[str]) -> None:
         log.info("the indexes are being written; the next run takes %d clips out", len(ids))
 
 
-def _patiently(embedder: WindowedEmbedder, clip: Clip) -> Spaces:
-    """Listens once more after the model's process died: the call starts a new one."""
+Item = TypeVar("Item")
+
+
+def _one_ahead(items: Iterable[Item]) -> Iterator[Item]:
+    """The same items, each handed out when the next one has been made."""
+    last: list[Item] = []
+    for item in items:
+        yield from last
+        last = [item]
+    yield from last
+
+
+def _begun(embedder: WindowedEmbedder, clip: Clip) -> Callable[[], Spaces]:
+    """Reads a clip and leaves the model at work on it; what comes back waits, and raises as `listen` does.
+
+    After the model's process died it listens once more: the call starts a new process.
+    """
+    if clip.silent:
+        return dict
+    error: FoleyError | None = None
     try:
+        wait = begin(embedder, clip.path)
+    except FoleyError as raised:
+        error = raised
+
+    def heard() -> Spaces:
+        if error is not None and not isinstance(error, ModelError):
+            raise error
+        if error is None:
+            try:
+                return wait()
+            except ModelError:
+                pass
         return listen(embedder, clip.path)
-    except ModelError:
-        return listen(embedder, clip.path)
+
+    return heard
 
 
 def listen(embedder: WindowedEmbedder, path: str) -> dict[str, list[Window]]:
@@ -307,10 +338,15 @@ def listen(embedder: WindowedEmbedder, path: str) -> dict[str, list[Window]]:
         SilentAudioError: there is no sound in it.
         ModelError: the model failed.
     """
+    return begin(embedder, path)()
+
+
+def begin(embedder: WindowedEmbedder, path: str) -> Callable[[], dict[str, list[Window]]]:
+    """Reads a file as :func:`listen` does; what comes back waits for its last windows."""
     from foley_desktop.audio.decode import iter_mono
 
     rate = embedder.rule.samplerate
-    return embedder.embed_stream(iter_mono(path, rate, _BLOCK_S), rate)
+    return embedder.begin_stream(iter_mono(path, rate, _BLOCK_S), rate)
 
 
 def _parts(items: Sequence[str], size: int) -> Iterable[Sequence[str]]:
