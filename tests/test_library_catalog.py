@@ -349,3 +349,16 @@ def test_a_closed_catalog_says_so(catalog: Catalog) -> None:
     catalog.close()
     with pytest.raises(CatalogError, match="closed"):
         catalog.roots()
+
+
+def test_a_damaged_catalog_is_said_to_be_damaged(tmp_path: Path) -> None:
+    opened = Catalog(tmp_path / "catalog.sqlite3")
+    with opened.write():
+        opened.connection.execute("PRAGMA writable_schema = ON")
+        opened.connection.execute("UPDATE sqlite_master SET rootpage = 3 WHERE name = 'clips_audio'")
+    opened.close()
+    again = Catalog(tmp_path / "catalog.sqlite3")
+    try:
+        assert again.integrity()
+    finally:
+        again.close()
