@@ -121,6 +121,24 @@ def test_flac_targets_keep_what_flac_can_hold(tmp_path: Path) -> None:
     assert np.array_equal(read(tmp_path / "out.flac"), read(tmp_path / "in.wav"))
 
 
+@pytest.mark.parametrize("ending", ["ogg", "oga", "opus", "mp3"])
+def test_a_lossy_clip_without_options_stays_itself(tmp_path: Path, synth: SynthFactory, ending: str) -> None:
+    source = synth(f"in.{ending}", seconds=1.0, samplerate=48000, channels=2, kind="noise")
+    target = tmp_path / f"out.{ending}"
+    info = export(str(source), target)
+    assert target.read_bytes() == source.read_bytes() and info.channels == 2
+    with pytest.raises(RenderError, match="already"):
+        export(str(source), target)
+    if ending == "ogg":
+        export(str(source), tmp_path / "reversed.ogg", RenderOptions(reverse=True))
+        assert (tmp_path / "reversed.ogg").read_bytes() != source.read_bytes()
+
+
+def test_a_name_that_lies_about_its_codec_is_not_copied(tmp_path: Path, synth: SynthFactory) -> None:
+    source = synth("in.mp3", seconds=1.0, samplerate=48000, kind="noise").rename(tmp_path / "in.ogg")
+    assert export(str(source), tmp_path / "out.ogg").subtype == "VORBIS"
+
+
 @pytest.mark.parametrize("name", ["in.ogg", "in.mp3"])
 def test_lossy_clips_become_what_they_decode_to(tmp_path: Path, synth: SynthFactory, name: str) -> None:
     source = synth(name, seconds=1.0, samplerate=44100, channels=2, kind="noise")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
@@ -34,6 +35,9 @@ from foley_desktop.errors import RenderError
 _BLOCK_FRAMES = 1 << 16
 _IN_MEMORY = 64 << 20  # bytes that reversing or levelling keeps in memory before it goes to disk
 _NAME_BYTES = 240  # of the 255 that file systems take; editors add endings of their own
+_LOSSY = {ending: (ending,) for ending in (".mp3", ".opus")} | dict.fromkeys(
+    (".ogg", ".oga"), (".ogg", ".oga")
+)
 _EXACT_TYPES = {"PCM_32": "int32", "FLOAT": "float32", "DOUBLE": "float64"}
 
 
@@ -81,6 +85,7 @@ def export(
 ) -> AudioInfo:
     """Renders a new file; its format follows the target's extension (.wav, .flac, .aif, .aiff, .ogg).
 
+    Without options a lossy clip that keeps its extension is copied, .mp3 and .opus too.
     A WAVE file keeps the source's bext (time reference moved to the new start, coding history continued),
     iXML and INFO. Dither is added only where the depth falls.
 
@@ -100,8 +105,9 @@ def export(
     options.check()
     try:
         _check_target(source, target, overwrite)
-        with ExitStack() as stack:
-            _render(stack, source, target, options, overwrite)
+        if not _copied(source, target, options, overwrite):
+            with ExitStack() as stack:
+                _render(stack, source, target, options, overwrite)
         with open_audio(os.fspath(target)) as written:
             return written.info
     except OSError as error:
@@ -137,6 +143,22 @@ def render_region(source: str, start_s: float, end_s: float, folder: Path, name_
             continue
         return target
     raise AssertionError("unreachable")
+
+
+def _copied(source: str, target: Path, options: RenderOptions, overwrite: bool) -> bool:
+    """Copies a lossy clip that is to stay as it is: only its own stream decodes to its own samples."""
+    if options != RenderOptions() or target.suffix.lower() not in _LOSSY.get(_ending(source), ()):
+        return False
+    with open_audio(source) as reader:
+        if reader.info.bit_depth is not None or reader.info.badges:
+            return False
+    with open(os.fsencode(source), "rb") as original, new_file(target, overwrite) as copy:
+        shutil.copyfileobj(original, copy, 1 << 20)
+    return True
+
+
+def _ending(path: str) -> str:
+    return os.path.splitext(path)[1].lower()
 
 
 # ---------------------------------------------------------------- the chain
