@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 INDEX_NAMES = ("keyword", "semantic", *SOUND_INDEXES)
-EMBED_RATE = 44_100
-"""Hz at which sound is handed to an embedder whose own rate is not known."""
 
 _BLOCK_S = 10.0
 _WORDS_A_BATCH = 300

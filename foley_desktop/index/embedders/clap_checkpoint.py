@@ -268,4 +268,4 @@ def _parts(arrays: Mapping[str, np.ndarray]) -> Iterator[bytes | memoryview]:
     for key, array in arrays.items():
         if array.dtype.kind == "f" and not np.isfinite(array).all():
             raise ModelError(f"The checkpoint is damaged: {key} holds values that are not numbers.")
-        yield memoryview(array.reshape(-1).view(np.uint8))
+        yield array.reshape(-1).view(np.uint8).data

@@ -59,7 +59,7 @@ def build(architecture: Architecture) -> torch.nn.Module:
         try:
             config = json.loads(file.read_text("utf-8"))
             config["text_cfg"]["model_type"] = "roberta"
-            with _uninitialised(module), _roberta(module, architecture.text_layers):
+            with _uninitialised(), _roberta(module, architecture.text_layers):
                 model: torch.nn.Module = module.CLAP(**config, enable_fusion=False)
         except Exception as error:
             raise _unusable(error) from error
@@ -185,11 +185,11 @@ def _made(name: str, **contents: Any) -> ModuleType:
 
 
 @contextmanager
-def _uninitialised(module: ModuleType) -> Iterator[None]:
+def _uninitialised() -> Iterator[None]:
     """Random numbers for 160 million weights would take seconds and be overwritten."""
     from transformers.initialization import no_init_weights
 
-    htsat = sys.modules[f"{_PACKAGE}.htsat"]
+    htsat: Any = sys.modules[f"{_PACKAGE}.htsat"]
     original = htsat.trunc_normal_
     htsat.trunc_normal_ = lambda tensor, **_: tensor
     try:
@@ -200,7 +200,7 @@ def _uninitialised(module: ModuleType) -> Iterator[None]:
 
 
 @contextmanager
-def _roberta(module: ModuleType, layers: int) -> Iterator[None]:
+def _roberta(module: Any, layers: int) -> Iterator[None]:
     """roberta-base as its configuration has it; the package would fetch that and the weights.
 
     The epsilon is in no checkpoint, and the class's own default is another one.

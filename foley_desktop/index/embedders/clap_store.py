@@ -78,7 +78,7 @@ def note(models: Path | None, name: str) -> Note:
     if models is None or not (models / name / WEIGHTS).is_file():
         raise ModelError(
             f"The embedder {name} has no weights yet.",
-            hint="Add a checkpoint file with: foley-desktop models add FILE",
+            hint="Add a checkpoint file (models add FILE) or use another embedder (models use compact).",
         )
     folder = models / name
     try:
