@@ -8,6 +8,7 @@ imported inside the commands, so that ``--help`` answers at once.
 from __future__ import annotations
 
 import argparse
+import logging
 import re
 import sys
 from collections.abc import Callable, Sequence
@@ -20,6 +21,8 @@ from foley_desktop.models import MODES
 
 if TYPE_CHECKING:
     from foley_desktop.commands import Context
+
+log = logging.getLogger(__name__)
 
 EMBEDDERS = ("compact", "clap", "hash")
 """Embedders by name; ``clap-…`` are further checkpoints."""
@@ -196,6 +199,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("Stopped; what was finished is kept.", file=sys.stderr)
         return 1
     except BrokenPipeError:
+        return 1
+    except Exception as error:
+        log.debug("unexpected", exc_info=True)
+        context.fail(FoleyError(f"This did not work: {type(error).__name__}: {error}.", cause=error))
         return 1
     finally:
         context.close()

@@ -314,6 +314,19 @@ def test_wrong_usage_exits_2(library, arguments, capsys):
     assert capsys.readouterr().err.strip()
 
 
+def test_what_nobody_foresaw_is_one_sentence_too(library, monkeypatch, capsys):
+    from foley_desktop.library.service import LibraryService
+
+    def broken(*_, **__):
+        raise NotADirectoryError(20, "Not a directory", "vectors")
+
+    monkeypatch.setattr(LibraryService, "clip", broken)
+    assert main(["--library", str(library), "show", "x", "--json"]) == 1
+    out, err = capsys.readouterr()
+    assert "Not a directory" in json.loads(out)["error"]
+    assert len(err.strip().splitlines()) == 1 and "Traceback" not in err
+
+
 def test_a_missing_folder_is_one_sentence(library, capsys):
     assert main(["--library", str(library), "index", "/no/such/folder"]) == 1
     err = capsys.readouterr().err
