@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import os
 import random
 import shutil
@@ -658,3 +659,24 @@ def test_every_field_of_a_document_is_found(index: KeywordIndex) -> None:
     assert set(found(index, "zebra")) == set(SINGLE_FIELDS)
     for field in SINGLE_FIELDS:
         assert index.explain("zebra", field) == {"zebra": [field]}
+
+
+def test_what_a_killed_commit_left_behind_costs_the_index_and_not_the_lock(tmp_path: Path) -> None:
+    index = KeywordIndex(tmp_path / "keywords")
+    index.upsert([Document("a-0", name="door"), Document("b-0", name="rain")])
+    index.commit()
+    meta = json.loads((index.folder / "meta.json").read_text())
+    segment = meta["segments"][0]["segment_id"].replace("-", "")
+    for number in range(300):  # the name that the next deletion will want is among them
+        (index.folder / f"{segment}.{number}.del").write_bytes(b"")
+    index.delete(["a-0"])
+    try:
+        index.commit()
+    except IndexStoreError:
+        index.clear()  # while the failure, and with it the writer, is still at hand
+    else:
+        pytest.fail("the left-over files did not get in the way")
+    index.upsert([Document("b-0", name="rain")])
+    index.commit()
+    assert index.ids() == {"b-0"}
+    index.close()

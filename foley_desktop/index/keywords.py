@@ -127,8 +127,11 @@ class KeywordIndex:
             self._touched.clear()
             if writer is not None:
                 with _guarded():
-                    writer.commit()
-                    writer.wait_merging_threads()
+                    try:
+                        writer.commit()
+                    finally:
+                        # Only this lets go of the lock at once when the commit has failed.
+                        writer.wait_merging_threads()
 
     def merge(self) -> None:
         """Rewrites the index if documents were deleted from it, so that they no longer count.
