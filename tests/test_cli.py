@@ -153,6 +153,8 @@ def test_balance_and_what_is_hidden_are_part_of_a_search(run):
 
 
 def test_similar_to_silence_says_so(run):
+    code, document, err = run("similar", "deep thunder.wav", "--start", "50", "--end", "51")
+    assert code == 1 and document["error"] == "The region begins behind the clip's end at 1.250 s."
     code, document, err = run("similar", "silence.wav")
     assert code == 1 and "silent" in document["error"] and "Traceback" not in err
 

@@ -226,8 +226,11 @@ class LibraryService:
         """
         if start_s is None and end_s is None:
             return None
+        length_s = self.likeness.duration(ref)
+        if start_s is not None and start_s >= length_s:
+            raise FoleyError(f"The region begins behind the clip's end at {length_s:.3f} s.")
         if end_s is None:
-            end_s = self.likeness.duration(ref)
+            end_s = length_s
         try:
             return Region(start_s or 0.0, end_s)
         except ValueError as error:
