@@ -351,11 +351,11 @@ class Runner:
             closer.start()
             closed = _wait_all([closer], max(0.0, deadline - time.monotonic()))
             if not closed:
-                _ABANDONED.append(closer)
+                _abandon(lambda: closer.wait(_LAST_WAIT_MS), closer)
         if not idle:
             idle = all(lane.wait(max(0.0, deadline - time.monotonic())) for lane in lanes)
             if not idle:
-                _ABANDONED.append(self)
+                _abandon(lambda: all(lane.wait(_LAST_WAIT_MS / 1000) for lane in lanes), self)
         if idle and closed:
             self._collector.end()  # else a thread still runs, and must not collect
         return idle and closed
@@ -363,6 +363,14 @@ class Runner:
 
 _ABANDONED: list[object] = []
 """Threads that did not end in time. Kept, because Qt aborts when one is destroyed while it runs."""
+
+_LAST_WAIT_MS = 10_000
+"""How long the end of the program waits for a thread that cannot be stopped, inside an import say."""
+
+
+def _abandon(wait: Callable[[], object], kept: object) -> None:
+    _ABANDONED.append(kept)
+    atexit.register(wait)
 
 
 def _quietly(close: Callable[[], None]) -> None:
