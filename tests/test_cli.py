@@ -376,3 +376,15 @@ def test_a_library_that_was_not_listened_to_says_so(folder, tmp_path, run):
     run("index", str(folder), data=data)
     _, document, err = run("search", "dog bark", "--mode", "audio", data=data)
     assert document["hits"] and "rescan" not in err
+
+
+def test_a_lost_keyword_index_is_said_and_the_meaning_still_answers(folder, tmp_path, run):
+    data = tmp_path / "lost"
+    run("index", str(folder), "--embedder", "hash", data=data)
+    shutil.rmtree(data / "keywords")
+    code, document, err = run("search", "dog bark", data=data)
+    assert code == 0 and document["hits"][0]["name"] == "dog bark.wav" and "doctor" in err
+    code, document, err = run("search", "dog bark", "--mode", "keyword", data=data)
+    assert code == 0 and document["hits"] == [] and "doctor" in err
+    run("doctor", data=data)
+    assert "doctor" not in run("search", "dog bark", data=data)[2]

@@ -145,6 +145,8 @@ class Searcher:
             self._models.start()
             found = self._by_words(request) if mode == "hybrid" else _Found()
             found.notices.append(self._why_words_only())
+        if found.lists.get(KEYWORD) == [] and not self._indexes.keyword.count() and self._catalog.all_ids():
+            found.notices.append(NO_KEYWORDS)
         hits = self._hits(query, found)
         return SearchResult(
             query=query,
