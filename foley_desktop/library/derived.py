@@ -113,8 +113,9 @@ class Derived:
                 clips = self._catalog.clips(part)
                 texts = [meaning_text(clip, self._catalog.tags(clip.id)) for clip in clips.values()]
                 rows = list(embedder.embed_text(texts)) if texts else []
-                for clip, row in zip(clips.values(), rows, strict=True):
-                    batch.add(clip.id, [Window(0.0, clip.duration_s or 0.0, row)])
+                for clip, text, row in zip(clips.values(), texts, rows, strict=True):
+                    # A name that is a mere code has no meaning, and a vector of it would have one.
+                    batch.add(clip.id, [Window(0.0, clip.duration_s or 0.0, row)] if text else [])
                 yield meter.step(len(part))
 
     # --- sound

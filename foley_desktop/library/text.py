@@ -16,10 +16,11 @@ from collections.abc import Iterable, Sequence
 
 from foley_desktop.index.protocols import Document
 from foley_desktop.library import ucs
+from foley_desktop.library.codes import is_code
 from foley_desktop.library.database import as_text
 from foley_desktop.models import Clip, Tag
 
-TEXT_VERSION = "1"
+TEXT_VERSION = "2"
 """Changes whenever :func:`meaning_text` gives other words, so that their vectors are made anew."""
 
 
@@ -58,6 +59,9 @@ _NOISE = _set_of(
     """
 )
 """Words of a file name that say nothing about a sound, as long as other words remain."""
+
+_ANY_FILE = _set_of("audio clip file id item nr number recording sample track")
+"""Words that stand before the code of a file that has no name."""
 
 _CAMEL = re.compile(
     r"(?<=[a-zà-öø-ÿ])(?=[A-ZÀ-ÖØ-Þ])|(?<=[A-ZÀ-ÖØ-Þ])(?=[A-ZÀ-ÖØ-Þ][a-zà-öø-ÿ]{2})|(?<=[^\W\d_]{3})(?=\d)|(?<=\d)(?=[^\W\d_]{3})"
@@ -146,13 +150,13 @@ def _singular(word: str) -> str:
 
 
 def meaning_text(clip: Clip, tags: Sequence[Tag] = ()) -> str:
-    """What a clip says about itself, as a short text for the text embedder; never empty.
+    """What a clip says about itself, as a short text for the text embedder; empty if it says nothing.
 
     The cleaned name with the nearest telling folder in front, then title, description, keywords and
-    the user's own tags as far as they add words.
+    the user's own tags as far as they add words. A name that is a mere code is left out.
     """
     stem = os.path.splitext(clip.name)[0]
-    name = clean_name(stem)
+    name = "" if _is_code(stem) else clean_name(stem)
     says_nothing = all(_TAKE.fullmatch(word) or word in _NOISE for word in name.split())
     folders = nearest_folders(clip.rel_path, _root(clip), any_words=says_nothing)
     named = {_singular(word) for word in name.split()}
@@ -166,7 +170,13 @@ def meaning_text(clip: Clip, tags: Sequence[Tag] = ()) -> str:
         if any(_singular(word) not in said for word in told):
             parts.append(" ".join(told))
             said.update(_singular(word) for word in told)
-    return ". ".join(part for part in parts if part) or "sound"
+    return ". ".join(part for part in parts if part)
+
+
+def _is_code(stem: str) -> bool:
+    """Whether a name is a code alone, or beside words that say nothing: ``clip_8f3a09c2``."""
+    words = [word.lower() for word in _WORD.findall(as_text(stem))]
+    return all(word in _NOISE or word in _ANY_FILE or is_code(word) for word in words)
 
 
 def _once(words: Iterable[str]) -> list[str]:
