@@ -298,3 +298,32 @@ def test_words_far_down_are_looked_up_when_asked(tmp_path: Path) -> None:
     assert "matched" not in last.why
     assert service.searcher.explained("rumble", last).why["matched"] == {"rumble": ["name"]}
     service.close()
+
+
+# ---------------------------------------------------------------- names without meaning
+
+
+def test_where_names_are_codes_the_sound_decides_and_the_library_is_well(tmp_path: Path) -> None:
+    sounds = [sound(band) for band in ("rumble", "moan", "tone", "whistle", "beep", "hiss")] * 3
+    clips = {f"{n * 2654435761 % 2**32:08x}": samples for n, samples in enumerate(sounds, start=1)}
+    clips["late name whistle"] = sound("whistle")
+    service = open_library(tmp_path / "data", write(tmp_path / "clips", clips))
+    whole = finished(service.index())
+    assert whole.unchanged == len(clips)
+    assert service.indexes.semantic.ids() == {service.clip("late name whistle.wav").id}
+    for query in ("beep", "rumble", "hiss"):
+        heard = set(found(service.search(query, k=3, mode="audio")))
+        assert set(found(service.search(query, k=3))) == heard
+    assert found(service.search("late whistle", k=1)) == ["late name whistle"]
+    report = finished(service.doctor())
+    assert report.ok and not report.repaired
+    service.close()
+
+
+def finished(job):
+    """What a job gives in the end."""
+    while True:
+        try:
+            next(job)
+        except StopIteration as stop:
+            return stop.value

@@ -104,6 +104,13 @@ class IndexState(RootTable):
         )
         return [row[0] for row in rows]
 
+    def without_entry(self, index_name: str) -> frozenset[str]:
+        """Ids of the clips of which an index holds nothing because there is nothing of them to hold."""
+        if index_name in SOUND_INDEXES:
+            return self.without_vectors()
+        rows = self.rows("SELECT clip_id FROM indexed WHERE empty AND index_name = ?", (index_name,))
+        return frozenset(row[0] for row in rows)
+
     def without_vectors(self) -> frozenset[str]:
         """Ids of the clips that have no sound vector because there is no sound in them."""
         rows = self.rows(

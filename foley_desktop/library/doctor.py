@@ -84,7 +84,7 @@ def _compare(catalog: Catalog, indexes: Indexes, data: DataFolder, name: str) ->
         return [f"the {name} index could not be read and is built anew"]
     booked = set(catalog.indexed_ids(name, version))
     known = set(catalog.all_ids(searchable_only=False))
-    expected = booked - catalog.without_vectors() if name in ("audio", "likeness") else booked
+    expected = booked - catalog.without_entry(name)
     lost = expected - held
     stray = held - known
     said = []
@@ -100,9 +100,7 @@ def _compare(catalog: Catalog, indexes: Indexes, data: DataFolder, name: str) ->
 def _remaining(catalog: Catalog, indexes: Indexes, name: str) -> list[str]:
     held = getattr(indexes, name).ids()
     booked = set(catalog.indexed_ids(name, indexes.version(name)))
-    if name in ("audio", "likeness"):
-        booked -= catalog.without_vectors()
-    lost = booked - held
+    lost = booked - catalog.without_entry(name) - held
     return [f"{len(lost)} clips are still missing from the {name} index"] if lost else []
 
 
