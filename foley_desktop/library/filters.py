@@ -270,8 +270,13 @@ def _collection_sql(value: str) -> Sql:
     )
 
 
+_BADGES = {"cut_short": "truncated", "bad_samples": "non_finite_samples", "chained": "chained_stream"}
+"""What people call badges, where that is not the code's own words."""
+
+
 def _badge_sql(value: str) -> Sql:
-    return "instr(' ' || c.badges || ' ', ' ' || ? || ' ') > 0", [_storable(value.lower().replace(" ", "_"))]
+    code = value.lower().strip().replace(" ", "_").replace("-", "_")
+    return "instr(' ' || c.badges || ' ', ' ' || ? || ' ') > 0", [_storable(_BADGES.get(code, code))]
 
 
 def _storable(value: str) -> str:
