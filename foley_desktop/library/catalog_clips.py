@@ -174,8 +174,11 @@ class ClipQueries(RootTable):
     def fingerprint(self) -> str:
         """32 hex digits that name the set of clips that a search may find."""
         digest = hashlib.blake2b(digest_size=16)
-        for row in self.rows(f"SELECT c.id {_FROM} WHERE {_SEARCHABLE} ORDER BY c.id"):
-            digest.update(row[0].encode() + b"\n")
+        with self.errors():
+            # One row at a time: all of a large library's at once would set off the garbage collector, which
+            # stops every thread.
+            for row in self.connection.execute(f"SELECT c.id {_FROM} WHERE {_SEARCHABLE} ORDER BY c.id"):
+                digest.update(row[0].encode() + b"\n")
         return digest.hexdigest()
 
     def matching_ids(self, filters: Filters, *, searchable_only: bool = True) -> frozenset[str] | None:

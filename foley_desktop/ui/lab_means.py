@@ -33,6 +33,7 @@ from foley_desktop.models import Mode
 from foley_desktop.ui import icons, text, theme
 from foley_desktop.ui.evaluation_model import metric_tip, metric_title, quality_colour
 from foley_desktop.ui.lab_words import (
+    MINUS,
     MODE_TIPS,
     TOO_FEW,
     View,
@@ -172,7 +173,7 @@ class MeansModel(QAbstractTableModel):
         return Cell(
             "passes" if comparison.passed else "FAILS",
             theme.colour("accent" if comparison.passed else "red"),
-            below=f"floor {comparison.floor:.3f}",
+            below=f"floor {comparison.floor:.3f}".replace("-", MINUS),
             tip=gate_words(comparison),
         )
 

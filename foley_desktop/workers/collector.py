@@ -27,6 +27,8 @@ class Collector(QObject):
         if Collector._users == 0:
             Collector._was_enabled = gc.isenabled()
             gc.disable()
+            # Modules and their like stay to the end: looking them through would stop the window for long.
+            gc.freeze()
         Collector._users += 1
         self._ended = False
         self._timer = QTimer(self)

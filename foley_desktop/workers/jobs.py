@@ -5,6 +5,7 @@ Nothing here knows a widget. Every function blocks and runs on a lane of the run
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import sys
@@ -250,7 +251,12 @@ def start_models(service: LibraryService) -> None:
 
 def import_indexes() -> None:
     """Imports the vector store, which takes seconds, outside the locks that opening an index takes."""
+    if _indexes_imported():
+        return
     importlib.import_module(VECTOR_STORE)
+    # What the program itself is made of never becomes garbage. Looking it through took a tenth of a second
+    # each time the rows of a large library were read, and stopped the window meanwhile.
+    gc.freeze()
 
 
 def _indexes_imported() -> bool:
