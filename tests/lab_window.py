@@ -7,7 +7,7 @@ from typing import Any
 
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QDialog, QFileDialog, QMenu, QPushButton
-from ui_support import Desk
+from ui_support import WAIT_MS, Desk
 
 from foley_desktop.ui.menu_button import MenuButton
 from foley_desktop.ui.prompt import LineDialog
@@ -56,11 +56,12 @@ class LabWindow(Desk):
         assert self.shelf.current.id == info.id
         return info.id
 
-    def measure(self) -> Any:
+    def measure(self, timeout_ms: int = WAIT_MS) -> Any:
         """Presses Measure and waits for what comes of it."""
         before = self.desk.measurement
         self.find("lab_measure").click()
-        self.wait(lambda: self.desk.measurement is not before and not self.panel.setup.line.running)
+        line = self.panel.setup.line
+        self.wait(lambda: self.desk.measurement is not before and not line.running, timeout_ms)
         self.idle()
         self.settle()
         return self.desk.measurement
