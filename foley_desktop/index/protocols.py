@@ -65,9 +65,7 @@ class VectorIndex(Protocol):
 
     def upsert(self, clip_id: str, windows: Sequence[Window]) -> None: ...
 
-    def knn(
-        self, vector: np.ndarray, k: int, *, where: Where | None = None
-    ) -> list[tuple[str, float]]:
+    def knn(self, vector: np.ndarray, k: int, *, where: Where | None = None) -> list[tuple[str, float]]:
         """The ``k`` clips nearest to ``vector`` as ``(id, cosine)``, best first, each clip once."""
         ...
 

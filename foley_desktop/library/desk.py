@@ -77,9 +77,7 @@ class Desk:
         """Does the step again that was taken back last."""
         return self._again(self.next_redo(), self.editor.redo)
 
-    def _again(
-        self, step: Step | None, put: Callable[[Step], list[str]]
-    ) -> Generator[Progress, None, str]:
+    def _again(self, step: Step | None, put: Callable[[Step], list[str]]) -> Generator[Progress, None, str]:
         if step is None:
             return ""
         if step.kind == editing.KIND:

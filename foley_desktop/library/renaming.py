@@ -26,7 +26,7 @@ from foley_desktop.library.scan import current_state
 from foley_desktop.library.sidecars import SIDECAR_EXTENSIONS
 from foley_desktop.library.writeback import require_unlocked
 from foley_desktop.library.writer_lock import writer_lock
-from foley_desktop.models import Clip, Progress
+from foley_desktop.models import Progress
 from foley_desktop.settings import DataFolder
 
 KIND = "rename"
