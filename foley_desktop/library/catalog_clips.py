@@ -312,8 +312,13 @@ class ClipQueries(RootTable):
         for start in range(0, len(ids), _CHUNK):
             part = ids[start : start + _CHUNK]
             marks = ",".join("?" * len(part))
-            sql = f"SELECT * FROM tags WHERE clip_id IN ({marks}) ORDER BY clip_id, position, source"
-            for row in self.rows(sql, part):
+            sql = (
+                "SELECT clip_id, field, value, source, -1 AS position FROM edits "
+                f"WHERE clip_id IN ({marks}) UNION ALL "
+                f"SELECT clip_id, field, value, source, position FROM tags WHERE clip_id IN ({marks}) "
+                "ORDER BY clip_id, position, source, field"
+            )
+            for row in self.rows(sql, [*part, *part]):
                 found.setdefault(row["clip_id"], []).append(Tag(row["field"], row["value"], row["source"]))
         return found
 

@@ -14,6 +14,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 
+from foley_desktop.audio.tagfields import WRITABLE
 from foley_desktop.index.protocols import Document
 from foley_desktop.library import ucs
 from foley_desktop.library.codes import is_code
@@ -76,6 +77,9 @@ _JUNK = re.compile(
 )
 _ARCHIVE = re.compile(r"\.\w{1,4}\Z")
 """Folders named like a file are unpacked archives, not places for sounds of a kind."""
+
+_LABELS = frozenset(WRITABLE) - {"category_full", "url", "copyright", "user_data"}
+"""Fields whose values people search for; dates, tools and addresses would only be in the way."""
 
 _LONGEST = 300
 """Characters of a tag that are looked at."""
@@ -198,14 +202,21 @@ def telling_words(value: str) -> list[str]:
 
 
 def keyword_document(clip: Clip, tags: Sequence[Tag] = ()) -> Document:
-    """The words of a clip by field, as the keyword index takes them; ``tags`` holds the user's own."""
+    """The words of a clip by field, as the keyword index takes them; ``tags`` is all that was written of it.
+
+    Labels that no field of its own shows (designer, microphone, a title that another one outdid) are found
+    like words of the description.
+    """
     stem, extension = os.path.splitext(clip.name)
+    said = {clip.title, clip.description, clip.keywords, clip.category, clip.subcategory, clip.catid, ""}
+    others = (tag.value for tag in tags if tag.field in _LABELS and tag.source != "user")
+    labels = dict.fromkeys(value for value in others if value not in said and value not in clip.keywords)
     return Document(
         clip_id=clip.id,
         name=as_text(stem),
         folder=as_text(f"{_root_words(clip)} {clip.rel_path.rpartition('/')[0]}".strip()),
         title=clip.title,
-        description=clip.description,
+        description=" ".join([clip.description, *labels]).strip(),
         keywords=clip.keywords,
         category=f"{clip.category} {clip.subcategory} {clip.catid}".strip(),
         tags=" ".join(tag.value for tag in tags if tag.source == "user"),
