@@ -11,8 +11,9 @@ from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from foley_desktop.errors import FoleyError, IndexStoreError, LibraryBusyError, ModelError
-from foley_desktop.library import delivering, editing, lists, renaming, writeback
+from foley_desktop.library import delivering, editing, lists, renaming, trashing, writeback
 from foley_desktop.library.catalog_edits import Step
+from foley_desktop.library.categories import Category, category_tree, unlabelled
 from foley_desktop.library.derived import Derived
 from foley_desktop.library.editing import FIELDS, Editor, Field, Shown
 from foley_desktop.library.ucs_names import NameParts, UcsFileName, ucs_names
@@ -139,6 +140,12 @@ class Desk:
         yield from self.refresh(meaning=False)
         return report
 
+    def throw_away(self, ids: Collection[str]) -> Generator[Progress, None, trashing.TrashReport]:
+        """Puts files into the system's wastebasket; see :func:`foley_desktop.library.trashing.throw_away`."""
+        report = yield from trashing.throw_away(self._catalog, ids)
+        yield from self.refresh(meaning=False)
+        return report
+
     # --- names
 
     def ucs_names(self, ids: Sequence[str], parts: NameParts) -> dict[str, UcsFileName]:
@@ -192,6 +199,14 @@ class Desk:
         return self._worded(lists.apply_list(self._catalog, sounds, preview))
 
     # --- categories
+
+    def category_tree(self, *, whole: bool = False) -> tuple[Category, ...]:
+        """Categories and subcategories with the number of their clips."""
+        return category_tree(self._catalog, whole=whole)
+
+    def unlabelled(self) -> int:
+        """How many clips have no category; ``categories.UNLABELLED`` narrows to them."""
+        return unlabelled(self._catalog)
 
     def suggest_categories(
         self, ids: Sequence[str]
