@@ -7,6 +7,7 @@ tests start. pytest-qt stays out as well, as it would where PySide6 is not insta
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -61,7 +62,9 @@ def test_qt_really_is_away(without_qt):
 
 
 @pytest.mark.slow
-def test_the_core_passes_its_tests_without_qt(without_qt, tmp_path):
+def test_the_core_passes_its_tests_without_qt(without_qt, tmp_path, tmp_path_factory):
+    # Beside the other temporary folders, not below one: some tests open the way to theirs for another user.
+    base = tmp_path_factory.getbasetemp().parent / f"core-{os.getpid()}"
     files = sorted(str(f) for room in CORE for f in TESTS.glob(f"test_{room}*.py"))
     report = tmp_path / "report.xml"
     result = python(
@@ -70,11 +73,12 @@ def test_the_core_passes_its_tests_without_qt(without_qt, tmp_path):
             "-m",
             "not gui and not slow and not model",
             f"--junitxml={report}",
-            f"--basetemp={tmp_path / 'base'}",
+            f"--basetemp={base}",
         ),
         *files,
         environment=without_qt,
     )
+    shutil.rmtree(base, ignore_errors=True)
     assert result.returncode == 0, result.stdout[-8000:] + result.stderr[-2000:]
 
     cases = list(ElementTree.parse(report).getroot().iter("testcase"))

@@ -10,8 +10,8 @@ from typing import Any
 import large_library
 import pytest
 from lab_window import LabWindow
+from stall_watch import Watchdog
 from ui_support import copy_library
-from watchdog import Watchdog
 
 pytestmark = [pytest.mark.gui, pytest.mark.slow]
 
