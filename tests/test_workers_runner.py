@@ -232,7 +232,7 @@ def test_shutdown_in_mid_work_is_quick_and_silent(qtbot: Any) -> None:
     runner.search.submit(lambda: time.sleep(0.2), answers.append)
     runner.writes.slip_in(lambda: written.append("rating"))
     closed: list[str] = []
-    assert runner.shutdown(lambda: closed.append(threading.current_thread().name), timeout_s=10.0)
+    assert runner.shutdown(lambda: closed.append(threading.current_thread().name))
     qtbot.wait(50)
     assert closed == ["closing"]
     assert written == ["rating"], "what the user wrote is not lost"
@@ -242,7 +242,7 @@ def test_shutdown_in_mid_work_is_quick_and_silent(qtbot: Any) -> None:
 def test_closing_frees_a_thread_that_waits_for_the_models(qtbot: Any) -> None:
     runner, models_gone = Runner(), threading.Event()
     runner.search.submit(lambda: models_gone.wait(30))
-    assert runner.shutdown(models_gone.set, timeout_s=10.0)
+    assert runner.shutdown(models_gone.set)
 
 
 def test_shutdown_says_when_a_thread_hangs(qtbot: Any) -> None:
