@@ -39,7 +39,7 @@ def kept(desk: Desk) -> dict[str, Any]:
 
 def opened(desk: Desk) -> SettingsDialog:
     desk.press(Qt.Key.Key_Comma, Qt.KeyboardModifier.ControlModifier)
-    dialog = desk.window.settings_desk.dialog
+    dialog = desk.window.wings["settings"].dialog
     assert dialog is not None and dialog.isVisible()
     return dialog
 
@@ -52,11 +52,11 @@ def part(dialog: SettingsDialog, name: str) -> Any:
 
 def test_the_gear_opens_the_settings_once(desk: Desk) -> None:
     desk.find("settings").click()
-    dialog = desk.window.settings_desk.dialog
-    desk.window.settings_desk.open()
-    assert desk.window.settings_desk.dialog is dialog
+    dialog = desk.window.wings["settings"].dialog
+    desk.window.wings["settings"].open()
+    assert desk.window.wings["settings"].dialog is dialog
     dialog.accept()
-    desk.wait(lambda: desk.window.settings_desk.dialog is None)
+    desk.wait(lambda: desk.window.wings["settings"].dialog is None)
     assert opened(desk) is not dialog
 
 

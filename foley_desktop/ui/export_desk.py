@@ -29,6 +29,9 @@ class ExportDesk(QObject):
         window.keys.add(Key(Qt.Key.Key_E, self.open, CTRL, everywhere=True))
         window.actions_.export_wanted.connect(self.open)
 
+    def stop(self) -> None:
+        """The window closes; what is being written then ends with the runner."""
+
     def open(self, clips: Sequence[Clip] | None = None) -> None:
         """Asks how the selected sounds are to be exported."""
         window = self._window

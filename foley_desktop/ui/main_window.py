@@ -20,12 +20,11 @@ from PySide6.QtWidgets import (
 from foley_desktop.audio.player import Player
 from foley_desktop.library.service import LibraryService
 from foley_desktop.models import Clip, Condition, Filters, IndexReport, Region, Root
-from foley_desktop.ui import banner, text, window_state
+from foley_desktop.ui import banner, text, window_state, wings
 from foley_desktop.ui.clip_menu import ClipActions
 from foley_desktop.ui.deck import Deck
 from foley_desktop.ui.drag import dropped_paths
 from foley_desktop.ui.evaluation_panel import EvaluationPanel
-from foley_desktop.ui.export_desk import ExportDesk
 from foley_desktop.ui.first_run import FirstRunPage
 from foley_desktop.ui.handover import Handover
 from foley_desktop.ui.keys import CTRL, SHIFT, HelpOverlay, Key, Keys
@@ -36,7 +35,6 @@ from foley_desktop.ui.results_model import ROW_ROLE
 from foley_desktop.ui.results_panel import ResultsPanel
 from foley_desktop.ui.search_bar import SearchBar
 from foley_desktop.ui.search_wing import SearchWing
-from foley_desktop.ui.settings_desk import SettingsDesk
 from foley_desktop.ui.sidebar import Sidebar
 from foley_desktop.ui.status import StatusLine
 from foley_desktop.workers import jobs
@@ -81,8 +79,7 @@ class MainWindow(QMainWindow):
         self.keys = Keys(self)
         self.lab = LabWing(self)
         self.search_wing = SearchWing(self)
-        self.settings_desk = SettingsDesk(self)
-        self.export_desk = ExportDesk(self)
+        self.wings = wings.build(self)
         self._connect_search()
         self._connect_library()
         self._connect_listening()
@@ -386,6 +383,8 @@ class MainWindow(QMainWindow):
         self.library.stop()
         self.lab.stop()
         self.search_wing.stop()
+        for wing in self.wings.values():
+            wing.stop()
         self.deck.stop()
         player = self.deck.playback.player
 

@@ -33,6 +33,9 @@ class SettingsDesk(QObject):
         # Also while folders are read: what a model knows grows.
         window.library.overview_changed.connect(lambda _: self._refresh_models())
 
+    def stop(self) -> None:
+        """The window closes, and its dialogs with it."""
+
     @property
     def dialog(self) -> SettingsDialog | None:
         """The open dialog."""
