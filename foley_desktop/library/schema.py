@@ -5,7 +5,9 @@ file system gives them. ``indexed`` is the bookkeeping that lets a killed run re
 in which derived index, in which version. A row is written unfresh before an index is touched and
 made fresh once the index has committed, so that no entry of an index is ever unknown here.
 Judgements name clips by id without referring to the clips' table: they outlive a folder that is taken
-out and put back. ``edits`` holds what the user wrote over a file's own words, ``steps`` how to take it back.
+out and put back; so do ``uses`` (what left the library, where to and when) and what lies in ``bins``, one
+for each project. ``spotted`` knows the files rendered for drags. ``edits`` holds what the user wrote over a
+file's own words, ``steps`` how to take it back.
 """
 
 from __future__ import annotations
@@ -262,7 +264,52 @@ ALTER TABLE tags_in_order RENAME TO tags;
 # A table without row ids names the columns of its key first and in the key's order: of any other,
 # the integrity check of older SQLites (3.40 for one) says that it is full of NULLs.
 
-MIGRATIONS: tuple[str, ...] = (_VERSION_1, _VERSION_2, _VERSION_3, _VERSION_4)
+_VERSION_5 = """
+CREATE TABLE bins (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE COLLATE NOCASE,
+    created_s REAL NOT NULL,
+    current INTEGER NOT NULL DEFAULT 0
+);
+CREATE TABLE bin_items (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    bin_id INTEGER NOT NULL REFERENCES bins(id) ON DELETE CASCADE,
+    clip_id TEXT NOT NULL,
+    start_s REAL,
+    end_s REAL,
+    treatment TEXT NOT NULL DEFAULT '',
+    added_s REAL NOT NULL
+);
+CREATE INDEX bin_items_bin ON bin_items(bin_id);
+
+CREATE TABLE uses (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    clip_id TEXT NOT NULL,
+    how TEXT NOT NULL,
+    place TEXT NOT NULL DEFAULT '',
+    project TEXT NOT NULL DEFAULT '',
+    file BLOB NOT NULL,
+    start_s REAL,
+    end_s REAL,
+    at_s REAL NOT NULL
+);
+CREATE INDEX uses_clip ON uses(clip_id, at_s);
+
+CREATE TABLE spotted (
+    file BLOB PRIMARY KEY,
+    recipe TEXT NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('made', 'offered', 'taken')),
+    clip_id TEXT NOT NULL,
+    project TEXT NOT NULL DEFAULT '',
+    size INTEGER NOT NULL,
+    mtime_ns INTEGER NOT NULL,
+    at_s REAL NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX spotted_recipe ON spotted(recipe);
+"""
+# Uses and bins name clips by id without referring to the clips' table, as judgements do.
+
+MIGRATIONS: tuple[str, ...] = (_VERSION_1, _VERSION_2, _VERSION_3, _VERSION_4, _VERSION_5)
 """Script ``n`` leads from schema version ``n`` to ``n + 1``."""
 
 SCHEMA_VERSION = len(MIGRATIONS)
