@@ -7,7 +7,7 @@ follow the palette. An icon has a dim face for disabled buttons and an accent fa
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QIcon, QPainter, QPainterPath, QPen, QPixmap, QPolygonF
@@ -343,4 +343,8 @@ _DRAWINGS: dict[str, Drawing] = {
     "chevron": _chevron,
     "chevron_right": _chevron_right,
 }
-NAMES = tuple(_DRAWINGS)
+
+
+def add(drawings: Mapping[str, Drawing]) -> None:
+    """Takes in the icons of another module, drawn on the same grid."""
+    _DRAWINGS.update(drawings)

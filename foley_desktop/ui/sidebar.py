@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from foley_desktop.models import Root
-from foley_desktop.ui import buttons, icons, text, theme
+from foley_desktop.ui import buttons, desk_icons, icons, text, theme
 from foley_desktop.workers.jobs import Overview
 
 KIND = Qt.ItemDataRole.UserRole
@@ -36,6 +36,8 @@ class Sidebar(QWidget):
     remove_wanted = Signal(object)
     reveal_wanted = Signal(str)
     searchable_changed = Signal(object, bool)
+    lock_wanted = Signal(object, bool)
+    """A Root, and whether its files are to be protected from changes."""
     everything_chosen = Signal()
     favourites_chosen = Signal()
     folder_chosen = Signal(object)
@@ -143,7 +145,12 @@ class Sidebar(QWidget):
         rejected = (
             f"\n{text.plural(root.rejected_count, 'file')} could not be used" if root.rejected_count else ""
         )
-        tip = f"{root.path}{state}{rejected}\nThe box switches the folder in or out of searches."
+        lock = (
+            "\nLocked: its files are not renamed, written to or thrown away. The menu unlocks it."
+            if root.locked
+            else "\nUnlocked: its files may be renamed, written to and thrown away. The menu locks it."
+        )
+        tip = f"{root.path}{state}{rejected}{lock}\nThe box switches the folder in or out of searches."
         item = _item(
             folders, "root", text.shown(root.name), "folder", value=root, count=root.clip_count, tip=tip
         )
@@ -247,6 +254,9 @@ class Sidebar(QWidget):
             menu.addAction("Show in file manager", lambda: self.reveal_wanted.emit(root.path))
             switch = "Leave out of searches" if root.searchable else "Take into searches"
             menu.addAction(switch, lambda: self.searchable_changed.emit(root, not root.searchable))
+            menu.addAction(
+                "Unlock …" if root.locked else "Lock", lambda: self.lock_wanted.emit(root, not root.locked)
+            )
             menu.addSeparator()
             menu.addAction("Remove from library", lambda: self.remove_wanted.emit(root))
         else:
@@ -320,6 +330,8 @@ class _Delegate(QStyledItemDelegate):
         narrowed = QStyleOptionViewItem(option)
         narrowed.rect = QRect(option.rect)
         super().paint(painter, narrowed, index)
+        if isinstance(root := index.data(VALUE), Root):
+            self._paint_lock(painter, option.rect, room + 8, root)
         if count is not None:
             painter.save()
             painter.setFont(font)
@@ -327,6 +339,13 @@ class _Delegate(QStyledItemDelegate):
             area = option.rect.adjusted(option.rect.width() - room, 0, -8, 0)
             painter.drawText(area, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, words)
             painter.restore()
+
+    @staticmethod
+    def _paint_lock(painter: QPainter, area: QRect, room: int, root: Root) -> None:
+        """A closed lock, or an open one in another colour: that one is what to be careful about."""
+        name, shade = (desk_icons.LOCKED, "faint") if root.locked else (desk_icons.UNLOCKED, "amber")
+        place = QRectF(area.right() - room - 10, area.center().y() - 6, 12, 12)
+        icons.paint(painter, name, place, theme.colour(shade))
 
     @staticmethod
     def _paint_section(painter: QPainter, area: QRect, title: str) -> None:
