@@ -28,7 +28,7 @@ from torture import KINDS, heard, is_root, make_files, torture_tags
 
 from foley_desktop.audio import decode, replacing, riff
 from foley_desktop.audio.tags import best, read_tags
-from foley_desktop.audio.tagwriter import WRITABLE, can_write, write_copy, write_tags
+from foley_desktop.audio.tagwriter import WRITABLE, can_write, foresee, write_copy, write_tags
 from foley_desktop.audio.target import TargetExistsError
 from foley_desktop.errors import TagWriteError
 
@@ -640,3 +640,42 @@ def test_whatever_is_in_a_file_it_is_written_right_or_not_at_all(
         path.write_bytes(content)
         assert decode.probe(str(path)).audio_hash == after.audio_hash
     assert os.listdir(tmp_path) == ["a.wav"]
+
+
+# ---------------------------------------------------------------- foreseeing
+
+
+@pytest.mark.parametrize("number", range(len(KINDS)))
+def test_what_is_foreseen_is_what_happens_and_foreseeing_touches_nothing(tmp_path: Path, number: int) -> None:
+    path = make_files(tmp_path)[number]
+    write_tags(str(path), {"title": "Old", "keywords": "one, two"})
+    changes = {"title": "New", "keywords": "", "description": "Door 爆炸 " * 40}
+    content, status, before = path.read_bytes(), path.stat(), read_tags(str(path))
+    foreseen = foresee(str(path), changes)
+    assert path.read_bytes() == content and path.stat().st_mtime_ns == status.st_mtime_ns
+    written = write_tags(str(path), changes)
+    after = read_tags(str(path))
+    told = {(change.field, change.source): (change.old, change.new) for change in foreseen.changes}
+    happened = {}
+    for field, source in {(tag.field, tag.source) for tag in (*before, *after) if tag.field in changes}:
+        old, new = (
+            " · ".join(tag.value for tag in tags if (tag.field, tag.source) == (field, source))
+            for tags in (before, after)
+        )
+        if old != new:
+            happened[field, source] = (old, new)
+    assert told == happened and {field for field, _ in told} == set(changes)
+    assert foreseen.notes == written.notes
+    assert foresee(str(path), changes).changes == ()
+
+
+def test_what_would_be_refused_is_refused_when_it_is_foreseen(tmp_path: Path) -> None:
+    path = make_files(tmp_path)[0]
+    os.chmod(path, 0o444)
+    with pytest.raises(TagWriteError) as caught:
+        foresee(str(path), CHANGES)
+    assert caught.value.reason == "read_only"
+    (tmp_path / "a.m4a").write_bytes(b"\0\0\0\x18ftypM4A \0\0\0\0M4A mp42" + bytes(64))
+    with pytest.raises(TagWriteError) as caught:
+        foresee(str(tmp_path / "a.m4a"), CHANGES)
+    assert caught.value.reason == "unsupported"

@@ -14,7 +14,7 @@ from foley_desktop.audio.splice import SpliceFile, Stretch
 from foley_desktop.errors import AudioFileError
 from foley_desktop.models import Tag
 
-__all__ = ["SOURCES", "best", "read_tags"]
+__all__ = ["SOURCES", "best", "read_open", "read_tags"]
 
 SOURCES = ("user", "bext", "iXML", "INFO", "ID3", "Vorbis", "MP4", "ASF", "APEv2", "AIFF")
 """Places of a tag, the one that is believed first in front."""
@@ -35,10 +35,18 @@ def read_tags(path: str) -> tuple[Tag, ...]:
     """
     try:
         with open(path, "rb") as file:
-            size = file.seek(0, 2)
-            return tuple(_unique(_read(path, file, size)))
+            return read_open(path, file)
     except (OSError, ValueError):
         return ()
+
+
+def read_open(name: str, file: BinaryIO) -> tuple[Tag, ...]:
+    """As :func:`read_tags`, of a seekable file that is open; ``name`` says by its ending what it may be.
+
+    Raises:
+        OSError, ValueError: the file cannot be read.
+    """
+    return tuple(_unique(_read(name, file, file.seek(0, 2))))
 
 
 def best(tags: Sequence[Tag], field: str) -> str:

@@ -8,22 +8,25 @@ doubt, any error and any kill on the way leaves the old file as it was.
 from __future__ import annotations
 
 import errno
+import io
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import ModuleType
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from foley_desktop.audio import aifftags, flactags, mpegtags, oggtags, replacing, sniff, wavtags
 from foley_desktop.audio.decode import Probe, probe
-from foley_desktop.audio.rewrite import Fingerprint, copied, unsupported
+from foley_desktop.audio.rewrite import Fingerprint, Piece, copied, length, unsupported
+from foley_desktop.audio.splice import SpliceFile
 from foley_desktop.audio.tagfields import WRITABLE
-from foley_desktop.audio.tags import is_cut, read_tags
+from foley_desktop.audio.tags import is_cut, read_open, read_tags
 from foley_desktop.audio.tagtext import clean
 from foley_desktop.audio.target import printable, target_exists
 from foley_desktop.errors import AudioFileError, FoleyError, TagWriteError
+from foley_desktop.models import Tag
 
-__all__ = ["WRITABLE", "Written", "can_write", "write_copy", "write_tags"]
+__all__ = ["WRITABLE", "Change", "Foreseen", "Written", "can_write", "foresee", "write_copy", "write_tags"]
 
 _MODULES: Mapping[sniff.Kind, ModuleType] = {
     sniff.WAV: wavtags,
@@ -32,6 +35,8 @@ _MODULES: Mapping[sniff.Kind, ModuleType] = {
     sniff.OGG: oggtags,
     sniff.MPEG: mpegtags,
 }
+_TAGS_END = 20 << 20
+"""Bytes within which the tags of an Ogg file lie, cover pictures included."""
 _EXTENSIONS = frozenset().union(*(kind.extensions for kind in _MODULES))
 
 
@@ -47,6 +52,26 @@ class Written:
     changed: bool
     notes: tuple[str, ...] = ()
     backup: str = ""
+
+
+class Change(NamedTuple):
+    """A value in one place of a file, before and after; an empty one means that it is not there.
+
+    ``source`` is the place's name as in :data:`foley_desktop.audio.tags.SOURCES`.
+    """
+
+    field: str
+    source: str
+    old: str
+    new: str
+
+
+@dataclass(frozen=True, slots=True)
+class Foreseen:
+    """What writing would change, place by place, and sentences about what would not fit."""
+
+    changes: tuple[Change, ...]
+    notes: tuple[str, ...] = ()
 
 
 def can_write(name: str) -> bool:
@@ -81,6 +106,52 @@ def write_tags(path: str, changes: Mapping[str, str], *, backup: bool = False) -
             raise TagWriteError("changed", "Another program wrote to the file meanwhile.")
         replacing.put_in_place(part, path)
     return Written(path, changed=True, notes=notes, backup=kept)
+
+
+def foresee(path: str, changes: Mapping[str, str]) -> Foreseen:
+    """What :func:`write_tags` would change in a file, found by putting the new one together unwritten.
+
+    Raises:
+        TagWriteError: it would be refused, as far as that can be told without decoding the sound.
+    """
+    path = os.path.realpath(path)
+    values = _checked(changes)
+    replacing.check(path)
+    if _says_already(path, values):
+        return Foreseen(())
+    with _explained(path), open(path, "rb") as source:
+        size = source.seek(0, os.SEEK_END)
+        module, start = _module(source, size, path)
+        rewritten = module.rewrite(source, start, size, values)
+        made = SpliceFile(source, _begun(rewritten.pieces), owns=False)
+        before, after = read_open(path, source), read_open(path, io.BufferedReader(made))
+        return Foreseen(tuple(_differences(before, after, values)), rewritten.notes)
+
+
+def _begun(pieces: Iterable[Piece]) -> list[Piece]:
+    """Pieces of a new file; of one that is made page by page only as much as its tags can take."""
+    if isinstance(pieces, Sequence):
+        return list(pieces)
+    begun: list[Piece] = []
+    size = 0
+    for piece in pieces:
+        begun.append(piece)
+        size += length([piece])
+        if size > _TAGS_END:
+            break
+    return begun
+
+
+def _differences(before: Sequence[Tag], after: Sequence[Tag], values: Mapping[str, str]) -> Iterator[Change]:
+    for field in values:
+        places = dict.fromkeys(tag.source for tag in (*before, *after) if tag.field == field)
+        for place in places:
+            old, new = (
+                " · ".join(tag.value for tag in tags if (tag.field, tag.source) == (field, place))
+                for tags in (before, after)
+            )
+            if old != new:
+                yield Change(field, place, old, new)
 
 
 def write_copy(source: str, changes: Mapping[str, str], target: str) -> Written:
