@@ -209,6 +209,8 @@ def coded_by_ffmpeg(
             video.width, video.height, video.pix_fmt = 64, 64, "yuv420p"
         audio: Any = file.add_stream(codec, rate=rate)
         audio.layout = "mono"
+        if codec.startswith("wma"):
+            audio.bit_rate = 64_000  # without one it refuses to open
         if picture:
             for shade in range(50):
                 image = np.full((64, 64, 3), shade, np.uint8)

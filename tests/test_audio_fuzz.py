@@ -1,4 +1,4 @@
-"""Mutants of sound files: bits flipped, pieces cut, sizes replaced. They play or they are refused.
+"""Mutants of sound files: bits flipped, pieces cut, moved, sizes that lie. They play or they are refused.
 
 Deterministic: the same mutants on every run. None may hang (by the processor's time, so that a busy
 machine does not matter), crash or raise anything but a reason.
@@ -12,86 +12,20 @@ import time
 import unicodedata
 from pathlib import Path
 
+import mutants
 import numpy as np
 import pytest
-from audio_files import (
-    TONE,
-    aiff,
-    bext,
-    chunk,
-    coded_by_ffmpeg,
-    comm,
-    encoded,
-    extensible,
-    flac,
-    fmt,
-    id3,
-    info,
-    pcm,
-    riff,
-    ssnd,
-    sweep,
-    vorbis_comment,
-    wav,
-)
+from audio_files import chunk, fmt, pcm, riff, wav
+from indexing import Library
 
 from foley_desktop.audio import decode
 from foley_desktop.audio.tags import read_tags
 from foley_desktop.errors import AudioFileError
 
-MUTANTS = 40
+MUTANTS = 25
+"""Of each seed that libsndfile reads; of those for FFmpeg 20."""
 LIMIT_S = 2.0
 REASONS = {"empty", "not_audio", "unsupported_codec", "corrupt_header"}
-SHORT = sweep(0.3, 24000)
-IXML = chunk(b"iXML", b"<BWFXML><NOTE>rain</NOTE></BWFXML>")
-SEEDS = {
-    "tagged.wav": wav(info((b"INAM", b"T")), chunk(b"id3 ", id3((b"TIT2", "T"))), IXML, before=[bext(b"D")]),
-    "extensible.wav": riff(fmt(0xFFFE, 2, bits=24, extra=extensible(1, 24)), chunk(b"data", pcm(24))),
-    "ima.wav": encoded(SHORT, 24000, "WAV", "IMA_ADPCM"),
-    "ms.wav": encoded(np.stack([SHORT, SHORT], 1), 24000, "WAV", "MS_ADPCM"),
-    "gsm.wav": encoded(SHORT, 8000, "WAV", "GSM610"),
-    "rf64.wav": encoded(SHORT, 24000, "RF64", "FLOAT"),
-    "a.aif": aiff(comm(), ssnd(pcm(16, order=">"))),
-    "a.flac": flac((4, vorbis_comment(b"TITLE=Door")), (6, bytes(100))),
-    "coded.flac": encoded(TONE, 48000, "FLAC", "PCM_24"),
-    "vorbis.ogg": encoded(SHORT, 24000, "OGG", "VORBIS"),
-    "opus.opus": encoded(SHORT, 24000, "OGG", "OPUS") * 2,
-    "a.mp3": id3((b"TIT2", "Door")) + encoded(SHORT, 24000, "MP3", "MPEG_LAYER_III"),
-    "alac.caf": encoded(SHORT, 24000, "CAF", "ALAC_16"),
-    "a.w64": encoded(SHORT, 24000, "W64", "PCM_16"),
-    "a.au": encoded(SHORT, 24000, "AU", "PCM_16"),
-    "a.voc": encoded(SHORT, 24000, "VOC", "PCM_U8"),
-}
-BY_FFMPEG = {
-    "a.m4a": ("ipod", "aac"),
-    "a.mkv": ("matroska", "aac"),
-    "a.aac": ("adts", "aac"),
-    "a.wv": ("wv", "wavpack"),
-}
-
-
-def mutate(data: bytes, rng: random.Random) -> bytes:
-    """One to three wounds, most of them near the front, where the headers are."""
-    body = bytearray(data)
-    for _ in range(rng.randint(1, 3)):
-        if len(body) < 16:
-            break
-        place = rng.randrange(min(len(body), 160) if rng.random() < 0.7 else len(body))
-        kind = rng.randrange(6)
-        if kind == 0:
-            body[place] ^= 1 << rng.randrange(8)
-        elif kind == 1:
-            body[place : place + 4] = rng.choice([b"\xff" * 4, bytes(4), b"\xff\xff\xff\x7f", b"\0\0\0\1"])
-        elif kind == 2:
-            del body[rng.randrange(len(body)) :]
-        elif kind == 3:
-            del body[place : place + rng.randint(1, 40)]
-        elif kind == 4:
-            body[place:place] = rng.randbytes(rng.randint(1, 40))
-        else:
-            start = rng.randrange(len(body))
-            body[place:place] = body[start : start + rng.randint(1, 2000)]
-    return bytes(body)
 
 
 def outcome(path: Path) -> str:
@@ -114,31 +48,51 @@ def outcome(path: Path) -> str:
     return found
 
 
-@pytest.mark.parametrize("name", SEEDS)
+@pytest.mark.parametrize("name", mutants.SEEDS)
 def test_mutants_play_or_are_refused(name: str, tmp_path: Path) -> None:
     path = tmp_path / name
-    path.write_bytes(SEEDS[name])
+    path.write_bytes(mutants.SEEDS[name])
     assert outcome(path) == "ok", "the seed itself plays"
     for number in range(MUTANTS):
-        path.write_bytes(mutate(SEEDS[name], random.Random(f"{name} {number}")))
+        path.write_bytes(mutants.mutant(name, number))
         outcome(path)
 
 
-@pytest.mark.parametrize("name", BY_FFMPEG)
+@pytest.mark.parametrize("name", mutants.BY_FFMPEG)
 def test_mutants_of_what_ffmpeg_reads(name: str, tmp_path: Path) -> None:
     path = tmp_path / name
-    coded_by_ffmpeg(path, sweep(0.3, 44100), 44100, *BY_FFMPEG[name], title="Door")
-    seed = path.read_bytes()
+    path.write_bytes(mutants.made_by_ffmpeg(name))
     assert outcome(path) == "ok"
-    for number in range(MUTANTS // 2):
-        path.write_bytes(mutate(seed, random.Random(f"{name} {number}")))
+    for number in range(20):
+        path.write_bytes(mutants.mutant(name, number))
         outcome(path)
+
+
+def test_healthy_sounds_among_mutants_are_all_indexed(tmp_path: Path) -> None:
+    """A batch as ``tests/bench/fuzz.py`` runs hundreds of: all are listed or refused, none is lost."""
+    folder = tmp_path / "sounds"
+    folder.mkdir()
+    names, healthy = [], []
+    for at, seed in enumerate((*mutants.SEEDS, *mutants.BY_FFMPEG)):
+        names.append(f"{at:02} {seed}")
+        (folder / names[-1]).write_bytes(mutants.mutant(seed, 1000))
+        if at % 8 == 0:
+            healthy.append(f"{at:02} a healthy neighbour.wav")
+            (folder / healthy[-1]).write_bytes(wav())
+    with Library(tmp_path / "library") as library:
+        report = library.index(folder)
+        listed = library.ids()
+        refused = {Path(rejection.path).name for rejection in report.rejected}
+        assert set(listed) | refused == {*names, *healthy} and not set(listed) & refused
+        found = {clip_id for clip_id, _ in library.indexes.keyword.bm25("healthy neighbour", 100)}
+        assert {listed[name] for name in healthy} <= found
+        assert {listed[name] for name in healthy} <= library.indexes.likeness.ids()
 
 
 @pytest.mark.parametrize("name", ["tagged.wav", "a.aif", "a.flac", "opus.opus", "a.mp3"])
 def test_every_cut_plays_or_is_refused(name: str, tmp_path: Path) -> None:
     """Cut at each of the first 120 bytes, then at every hundredth part."""
-    data, path = SEEDS[name], tmp_path / name
+    data, path = mutants.SEEDS[name], tmp_path / name
     for end in [*range(min(120, len(data))), *range(120, len(data), max(1, len(data) // 100))]:
         path.write_bytes(data[:end])
         outcome(path)
