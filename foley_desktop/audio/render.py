@@ -21,7 +21,9 @@ import soxr
 
 from foley_desktop.audio.bwf import Move
 from foley_desktop.audio.decode import AudioInfo, AudioReader, open_audio
+from foley_desktop.audio.fades import faded
 from foley_desktop.audio.mix import mix, mix_matrix
+from foley_desktop.audio.naming import NAME_BYTES, clock_name, cut_name, plain_name
 from foley_desktop.audio.target import (
     TargetExistsError,
     choose_encoding,
@@ -34,7 +36,6 @@ from foley_desktop.errors import RenderError
 
 _BLOCK_FRAMES = 1 << 16
 _IN_MEMORY = 64 << 20  # bytes that reversing or levelling keeps in memory before it goes to disk
-_NAME_BYTES = 240  # of the 255 that file systems take; editors add endings of their own
 _LOSSY = {ending: (ending,) for ending in (".mp3", ".opus")} | dict.fromkeys(
     (".ogg", ".oga"), (".ogg", ".oga")
 )
@@ -53,6 +54,8 @@ class RenderOptions:
         normalise_db: The highest sample's level in dBFS, at most 0.
         speed: As a tape would: 2 is twice as fast and an octave up. 0.05 to 20.
         reverse: Back to front.
+        fade_in_s, fade_out_s: Lengths of fades at the ends of the new file, in its own seconds.
+        dither: Triangular dither where the depth falls.
     """
 
     start_s: float | None = None
@@ -63,6 +66,9 @@ class RenderOptions:
     normalise_db: float | None = None
     speed: float | None = None
     reverse: bool = False
+    fade_in_s: float = 0.0
+    fade_out_s: float = 0.0
+    dither: bool = True
 
     def check(self) -> None:
         """Raises RenderError with a sentence when a value makes no sense."""
@@ -75,6 +81,8 @@ class RenderOptions:
             (self.channels, 1 <= (self.channels or 0) <= 64, "There must be 1 to 64 channels."),
             (self.normalise_db, -100 <= (self.normalise_db or 0) <= 0, "The level must be -100 to 0 dB."),
             (self.speed, 0.05 <= (self.speed or 0) <= 20, "The speed must be 0.05 to 20."),
+            (self.fade_in_s, 0 <= self.fade_in_s <= 60, "A fade must be 0 to 60 s long."),
+            (self.fade_out_s, 0 <= self.fade_out_s <= 60, "A fade must be 0 to 60 s long."),
         ):
             if value is not None and not good:
                 raise RenderError(sentence)
@@ -129,16 +137,30 @@ def render_region(source: str, start_s: float, end_s: float, folder: Path, name_
     Raises:
         AudioFileError, RenderError: as :func:`export`.
     """
-    stretch = f"_{_clock(start_s)}-{_clock(end_s)}"
+    ending = f"_{clock_name(start_s)}-{clock_name(end_s)}"
+    return render_new(source, RenderOptions(start_s=start_s, end_s=end_s), folder, name_stem, ending, ".wav")
+
+
+def render_new(
+    source: str, options: RenderOptions, folder: Path, stem: str, ending: str, extension: str
+) -> Path:
+    """Renders into a new file of ``folder``, called ``stem`` + ``ending`` + ``extension``.
+
+    A number is put behind ``ending`` where there is such a file already. The stem is tamed for every file
+    system and cut so that the whole name keeps to the bytes that they and editors take.
+
+    Raises:
+        AudioFileError, RenderError: as :func:`export`.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise RenderError(f"The folder {folder} cannot be made.", cause=error) from error
+        raise RenderError(f"The folder {printable(str(folder))} cannot be made.", cause=error) from error
     for number in itertools.count(1):
-        ending = stretch + (f"_{number}" if number > 1 else "") + ".wav"
-        target = folder / (_cut(_plain(name_stem), _NAME_BYTES - len(ending)) + ending)
+        tail = ending + (f"_{number}" if number > 1 else "") + extension
+        target = folder / (cut_name(plain_name(stem), NAME_BYTES - len(tail.encode())) + tail)
         try:
-            export(source, target, RenderOptions(start_s=start_s, end_s=end_s))
+            export(source, target, options)
         except TargetExistsError:
             continue
         return target
@@ -147,7 +169,9 @@ def render_region(source: str, start_s: float, end_s: float, folder: Path, name_
 
 def _copied(source: str, target: Path, options: RenderOptions, overwrite: bool) -> bool:
     """Copies a lossy clip that is to stay as it is: only its own stream decodes to its own samples."""
-    if options != RenderOptions() or target.suffix.lower() not in _LOSSY.get(_ending(source), ()):
+    if options != RenderOptions(dither=options.dither) or target.suffix.lower() not in _LOSSY.get(
+        _ending(source), ()
+    ):
         return False
     with open_audio(source) as reader:
         if reader.info.bit_depth is not None or reader.info.badges:
@@ -155,6 +179,11 @@ def _copied(source: str, target: Path, options: RenderOptions, overwrite: bool) 
     with open(os.fsencode(source), "rb") as original, new_file(target, overwrite) as copy:
         shutil.copyfileobj(original, copy, 1 << 20)
     return True
+
+
+def _altering(options: RenderOptions) -> bool:
+    """Whether anything is to come out in another way than the source has it."""
+    return options != RenderOptions(dither=options.dither)
 
 
 def _ending(path: str) -> str:
@@ -167,7 +196,7 @@ def _ending(path: str) -> str:
 def _render(stack: ExitStack, source: str, target: Path, options: RenderOptions, overwrite: bool) -> None:
     reader = stack.enter_context(open_audio(source))
     info = reader.info
-    encoding = choose_encoding(target, info, options.depth)
+    encoding = choose_encoding(target, info, options.depth, dither=options.dither)
     first, last = _stretch(reader, options)
     blocks = _frames(_best_reader(stack, source, reader), first, last)
     if options.reverse:
@@ -179,8 +208,22 @@ def _render(stack: ExitStack, source: str, target: Path, options: RenderOptions,
     if options.normalise_db is not None:
         spool = stack.enter_context(_Spool(target.parent, blocks))
         blocks = spool.scaled_to(10.0 ** (options.normalise_db / 20.0))
-    altered = options != RenderOptions()
-    move = Move(first, info.samplerate, rate, encoding.bits, channels, altered)
+    if options.fade_in_s or options.fade_out_s:
+        fades = [round(seconds * rate) for seconds in (options.fade_in_s, options.fade_out_s)]
+        blocks = faded(map(_floats, blocks), *fades)
+    frames = info.frames if reader.frames_known else None
+    move = Move(
+        first,
+        info.samplerate,
+        rate,
+        encoding.bits,
+        channels,
+        altered=_altering(options),
+        last_frame=min(last, frames) if last is not None and frames is not None else last,
+        source_frames=frames,
+        pace=options.speed or 1.0,
+        backwards=options.reverse,
+    )
     write_sound(stack.enter_context(new_file(target, overwrite)), blocks, encoding, source, move)
 
 
@@ -312,24 +355,3 @@ class _Spool:
         size = self._channels * self._dtype.itemsize
         self._file.seek(start * size)
         return np.frombuffer(self._file.read((end - start) * size), self._dtype).reshape(-1, self._channels)
-
-
-# ---------------------------------------------------------------- names
-
-
-def _clock(seconds: float) -> str:
-    """A time for a file name: ``1m02.500s``, minutes only where there are some."""
-    minutes, rest = divmod(round(seconds * 1000), 60000)
-    return f"{minutes}m{rest / 1000:06.3f}s" if minutes else f"{rest / 1000:.3f}s"
-
-
-def _plain(stem: str) -> str:
-    """A name that every file system and editor takes: bytes that are no text and reserved signs go."""
-    text = os.fsencode(stem).decode("utf-8", "replace").replace("�", "_")
-    text = "".join(c if c.isprintable() and c not in '<>:"/\\|?*' else "_" for c in text)
-    return text.strip(" .") or "clip"
-
-
-def _cut(text: str, size: int) -> str:
-    """At most ``size`` bytes of UTF-8, cut between characters."""
-    return text.encode("utf-8")[:size].decode("utf-8", "ignore").rstrip(" .")

@@ -19,10 +19,10 @@ from typing import BinaryIO
 import numpy as np
 import soundfile
 
-from foley_desktop.audio import riff
-from foley_desktop.audio.bwf import Move, moved_bext, moved_ixml
+from foley_desktop.audio.bwf import Move
+from foley_desktop.audio.carrying import carried, words_of
 from foley_desktop.audio.reader import AudioInfo
-from foley_desktop.audio.wavwriter import Chunks, WavWriter, same_format
+from foley_desktop.audio.wavwriter import WavWriter, same_format
 from foley_desktop.errors import RenderError
 
 FORMATS = {".wav": "WAV", ".wave": "WAV", ".flac": "FLAC", ".aif": "AIFF", ".aiff": "AIFF", ".ogg": "OGG"}
@@ -46,10 +46,11 @@ class Encoding:
     dither: bool
 
 
-def choose_encoding(target: Path, info: AudioInfo, depth: int | None) -> Encoding:
+def choose_encoding(target: Path, info: AudioInfo, depth: int | None, *, dither: bool = True) -> Encoding:
     """The encoding for a target's extension and a depth, None being the source's own.
 
-    Lossy sources count as 32-bit floats, which is what they decode to.
+    Lossy sources count as 32-bit floats, which is what they decode to. ``dither`` False leaves dither out
+    where the depth falls.
 
     Raises:
         RenderError: when the format cannot hold that.
@@ -75,7 +76,7 @@ def choose_encoding(target: Path, info: AudioInfo, depth: int | None) -> Encodin
     if not integer:
         return Encoding(form, "FLOAT" if bits == 32 else "DOUBLE", bits, integer=False, dither=False)
     subtype = f"PCM_{bits}" if bits > 8 else "PCM_U8" if form == "WAV" else "PCM_S8"
-    return Encoding(form, subtype, bits, integer=True, dither=bits < source_bits)
+    return Encoding(form, subtype, bits, integer=True, dither=dither and bits < source_bits)
 
 
 def _own_depth(info: AudioInfo) -> tuple[int, bool]:
@@ -123,7 +124,7 @@ def write_sound(
     random = np.random.default_rng(0) if encoding.dither else None  # the same export twice is the same file
     words = (to_words(b, encoding.bits, random) if encoding.integer else to_floats(b) for b in blocks)
     if encoding.format == "WAV":
-        before, after, fmt = _kept_chunks(source, move)
+        before, after, fmt = carried(source, move)
         if fmt is not None and not same_format(fmt, encoding.subtype, move.rate, move.channels):
             fmt = None
         writer = WavWriter(file, encoding.subtype, move.rate, move.channels, before=before, fmt=fmt)
@@ -133,19 +134,23 @@ def write_sound(
             frames += len(block)
         writer.finish(after)
     else:
-        frames = _write_with_libsndfile(file, words, encoding, move)
+        frames = _write_with_libsndfile(file, words, encoding, source, move)
     if not frames:
         raise RenderError("There is no sound in this stretch of the clip.")
 
 
 def _write_with_libsndfile(
-    file: BinaryIO, blocks: Iterator[np.ndarray], encoding: Encoding, move: Move
+    file: BinaryIO, blocks: Iterator[np.ndarray], encoding: Encoding, source: str, move: Move
 ) -> int:
     frames = 0
     try:
         with soundfile.SoundFile(
             file, "w", move.rate, move.channels, encoding.subtype, format=encoding.format
         ) as writer:
+            said = words_of(source)
+            for field, place in (("title", "title"), ("description", "comment"), ("artist", "artist")):
+                if field in said:
+                    setattr(writer, place, said[field])
             for block in blocks:
                 for start in range(0, len(block), _VORBIS_FRAMES):
                     writer.write(np.ascontiguousarray(block[start : start + _VORBIS_FRAMES]))
@@ -157,22 +162,6 @@ def _write_with_libsndfile(
             cause=error,
         ) from error
     return frames
-
-
-def _kept_chunks(source: str, move: Move) -> tuple[Chunks, Chunks, bytes | None]:
-    """Of a WAVE source: chunks for in front of the sound and behind it, and its ``fmt `` payload."""
-    with open(os.fsencode(source), "rb") as file:
-        if file.read(4) not in (b"RIFF", b"RF64", b"BW64"):
-            return (), (), None
-        found = riff.walk(file, os.fstat(file.fileno()).st_size)
-        payloads = [(chunk.id, chunk.read(file)) for chunk in found.chunks if chunk.id in _KEPT]
-    front = {b"bext": moved_bext, b"iXML": moved_ixml}
-    before = [(name, front[name](payload, move)) for name, payload in payloads if name in front and payload]
-    after = [(n, p) for n, p in payloads if n in (b"id3 ", b"ID3 ") or (n == b"LIST" and p[:4] == b"INFO")]
-    return before, after, next((payload for name, payload in payloads if name == b"fmt "), None)
-
-
-_KEPT = frozenset([b"bext", b"iXML", b"LIST", b"id3 ", b"ID3 ", b"fmt "])
 
 
 @contextmanager
