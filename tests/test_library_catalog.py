@@ -13,6 +13,7 @@ import pytest
 from foley_desktop.errors import CatalogError, UnknownClipError
 from foley_desktop.library.catalog import Catalog, FileState, Reading
 from foley_desktop.library.filters import parse_where
+from foley_desktop.library.shelf import Shelf
 from foley_desktop.models import Filters, Tag
 
 STATE = FileState(10, 1_700_000_000_000_000_000, 2, 3, 4)
@@ -285,8 +286,9 @@ def test_searches_collections_and_markers(filled: tuple[Catalog, dict[str, int]]
     for query in ("door", "rain", "  door ", "", "bad \udce9 byte"):
         catalog.remember_search(query)
     assert catalog.recent_searches(2) == ["bad \ufffd byte", "door"]
-    catalog.save_search("wind")
-    assert catalog.saved_searches() == ["wind"]
+    shelf = Shelf(catalog)
+    assert shelf.save("Wind", "wind", "keyword", Filters()).name == "Wind"
+    assert [(saved.name, saved.text) for saved in shelf.saved()] == [("Wind", "wind")]
     catalog.add_to_collection("best OF", [first])
     assert catalog.collections() == [("Best of", 3)]
     catalog.remove_from_collection("best of", [first])

@@ -133,7 +133,7 @@ class UserTables(IndexState):
                 (query, time.time()),
             )
             connection.execute(
-                "DELETE FROM searches WHERE NOT saved AND query NOT IN "
+                "DELETE FROM searches WHERE query NOT IN "
                 "(SELECT query FROM searches ORDER BY at_s DESC, rowid DESC LIMIT ?)",
                 (_REMEMBERED_SEARCHES,),
             )
@@ -142,15 +142,3 @@ class UserTables(IndexState):
         """Queries, latest first."""
         rows = self.rows("SELECT query FROM searches ORDER BY at_s DESC, rowid DESC LIMIT ?", (limit,))
         return [row[0] for row in rows]
-
-    def save_search(self, query: str, saved: bool = True) -> None:
-        """Keeps a query for good, or lets it go the way of the others."""
-        self.remember_search(query)
-        with self.write() as connection:
-            connection.execute(
-                "UPDATE searches SET saved = ? WHERE query = ?",
-                (int(saved), " ".join(as_text(query).split())),
-            )
-
-    def saved_searches(self) -> list[str]:
-        return [row[0] for row in self.rows("SELECT query FROM searches WHERE saved ORDER BY query")]

@@ -309,7 +309,21 @@ CREATE INDEX spotted_recipe ON spotted(recipe);
 """
 # Uses and bins name clips by id without referring to the clips' table, as judgements do.
 
-MIGRATIONS: tuple[str, ...] = (_VERSION_1, _VERSION_2, _VERSION_3, _VERSION_4, _VERSION_5)
+_VERSION_6 = """
+CREATE TABLE saved_searches (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE COLLATE NOCASE,
+    document TEXT NOT NULL,
+    saved_s REAL NOT NULL
+);
+CREATE TABLE refused_categories (
+    clip_id TEXT NOT NULL REFERENCES clips(id) ON DELETE CASCADE,
+    catid TEXT NOT NULL,
+    PRIMARY KEY (clip_id, catid)
+) WITHOUT ROWID;
+"""
+
+MIGRATIONS: tuple[str, ...] = (_VERSION_1, _VERSION_2, _VERSION_3, _VERSION_4, _VERSION_5, _VERSION_6)
 """Script ``n`` leads from schema version ``n`` to ``n + 1``."""
 
 SCHEMA_VERSION = len(MIGRATIONS)

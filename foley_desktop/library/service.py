@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from foley_desktop.library.lab_service import Lab
     from foley_desktop.library.likeness import Likeness
     from foley_desktop.library.searching import Searcher
+    from foley_desktop.library.shelf import Shelf
 
 
 class LibraryService:
@@ -120,6 +121,12 @@ class LibraryService:
         from foley_desktop.library.desk import Desk
 
         return Desk(self)
+
+    @property
+    def shelf(self) -> Shelf:
+        from foley_desktop.library.shelf import Shelf
+
+        return Shelf(self.catalog)
 
     # --- folders
 

@@ -120,6 +120,10 @@ class ChipBar(QWidget):
         kept = tuple(c for c in self._filters.conditions if (c.field, c.op) not in replaced)
         self.set_filters(Filters(kept + conditions))
 
+    def remove_if(self, unwanted: Callable[[Condition], bool]) -> None:
+        """Takes away the conditions of which ``unwanted`` says so."""
+        self.set_filters(Filters(tuple(c for c in self._filters.conditions if not unwanted(c))))
+
     def show_patterns(self, patterns: tuple[Pattern, ...]) -> None:
         """Names the sounds that the results are compared with; none of them ends that."""
         if patterns != self._patterns:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from PySide6.QtCore import QObject, QPoint, Qt, Signal
@@ -44,6 +44,8 @@ class ClipActions(QObject):
         self._library = library
         self._messages = messages
         self._parent = parent
+        self.additions: list[Callable[[QMenu, list[Clip]], None]] = []
+        """What the wings put into the menu, each as a group of its own."""
 
     def clips(self) -> list[Clip]:
         """The sounds that are meant now."""
@@ -130,6 +132,9 @@ class ClipActions(QObject):
             rating.addAction(f"{'★' * stars or 'No stars'}\t{stars}", partial(self.rate, stars, clips))
         self._add_grades(menu, clips)
         menu.addSeparator()
+        for add in self.additions:
+            add(menu, clips)
+            menu.addSeparator()
         menu.addAction("Export …\tCtrl+E", lambda: self.export_wanted.emit(clips))
         menu.addAction("Copy files\tCtrl+C", self.copy_files)
         menu.addAction("Copy paths", self.copy_paths)

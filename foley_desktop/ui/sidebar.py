@@ -1,30 +1,32 @@
-"""The sidebar: folders with their switches, UCS categories with counts, recent searches."""
+"""The sidebar: folders with their switches, collections, saved and past searches, categories, faults."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFont, QPainter
-from PySide6.QtWidgets import (
-    QHBoxLayout,
-    QMenu,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
-    QTreeWidget,
-    QTreeWidgetItem,
-    QVBoxLayout,
-    QWidget,
-)
+from functools import partial
+
+from PySide6.QtCore import QPoint, QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QTreeWidgetItem, QVBoxLayout, QWidget
 
 from foley_desktop.models import Root
-from foley_desktop.ui import buttons, desk_icons, icons, text, theme
+from foley_desktop.ui import buttons, icons, sidebar_sections, text, theme
+from foley_desktop.ui.sidebar_tree import KEY, KIND, VALUE, SidebarDelegate, SidebarTree, walk
 from foley_desktop.workers.jobs import Overview
 
-KIND = Qt.ItemDataRole.UserRole
-VALUE = Qt.ItemDataRole.UserRole + 1
-COUNT = Qt.ItemDataRole.UserRole + 2
-KEY = Qt.ItemDataRole.UserRole + 3
+NARROW_FROM = 14
+"""From so many rows below the sections on there is a field to narrow them."""
 
-Index = QModelIndex | QPersistentModelIndex
+MORE: tuple[tuple[str, str], ...] = (
+    ("New collection …", "collection.new"),
+    ("Save this search …\tCtrl+Shift+S", "saved.new"),
+    ("", ""),
+    ("Suggest categories …\tCtrl+Shift+C", "categories.suggest"),
+    ("Import a list …\tCtrl+Shift+I", "list.import"),
+    ("Deliver the selected sounds …\tCtrl+Shift+D", "deliver"),
+    ("", ""),
+    ("Files that could not be used …", "unusable.show"),
+)
+"""The menu of everything that is done with the library as a whole, and what it asks for."""
 
 
 class Sidebar(QWidget):
@@ -43,6 +45,8 @@ class Sidebar(QWidget):
     folder_chosen = Signal(object)
     category_chosen = Signal(str, str)
     recent_chosen = Signal(str)
+    asked = Signal(str, object)
+    """Something else is wanted of a row, such as ``collection.rename``, and the row's value."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -53,7 +57,9 @@ class Sidebar(QWidget):
         self._filling = False
         self._switched = False
         self._known: set[str] = set()
+        self._before_narrow: set[str] | None = None
         self.tree = self._make_tree()
+        self.narrow = self._make_narrow()
         self.add_button = buttons.tool("folder_add", "Add a folder of sounds", self.add_wanted.emit)
         self.rescan_button = buttons.tool("refresh", "Rescan all folders", self._rescan)
         self.remove_button = buttons.tool(
@@ -63,25 +69,28 @@ class Sidebar(QWidget):
         head.setContentsMargins(12, 7, 6, 5)
         head.setSpacing(1)
         head.addWidget(buttons.words("LIBRARY", "heading"), 1)
-        for button in (self.add_button, self.rescan_button, self.remove_button):
+        self.more_button = buttons.tool("more", "Lists, categories, deliveries and more", self._show_more)
+        self.more_button.setObjectName("sidebar_more")
+        for button in (self.add_button, self.rescan_button, self.remove_button, self.more_button):
             head.addWidget(button)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addLayout(head)
+        column.addWidget(self.narrow)
         column.addWidget(self.tree, 1)
         self._update_buttons()
 
     def sizeHint(self) -> QSize:
         return QSize(236, 500)
 
-    def _make_tree(self) -> QTreeWidget:
-        tree = _Tree()
+    def _make_tree(self) -> SidebarTree:
+        tree = SidebarTree()
         tree.setHeaderHidden(True)
         tree.setIndentation(14)
         tree.setRootIsDecorated(True)
         tree.setUniformRowHeights(False)
-        tree.setItemDelegate(_Delegate(tree))
+        tree.setItemDelegate(SidebarDelegate(tree))
         tree.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         tree.setExpandsOnDoubleClick(True)
         tree.setAccessibleName("Library")
@@ -90,7 +99,22 @@ class Sidebar(QWidget):
         tree.itemChanged.connect(self._on_changed)
         tree.itemSelectionChanged.connect(self._update_buttons)
         tree.customContextMenuRequested.connect(self._on_menu)
+        tree.plus_pressed.connect(lambda what: self.asked.emit(f"{what}.new", None))
+        tree.dropped.connect(lambda kind, value: self.asked.emit(f"{kind}.drop", value))
         return tree
+
+    def _make_narrow(self) -> QLineEdit:
+        field = _NarrowField()
+        field.setObjectName("sidebar_narrow")
+        field.setPlaceholderText("Narrow the list")
+        field.setToolTip(
+            "Only rows with these letters: categories, CatIDs, collections, folders …  (Esc ends it)"
+        )
+        field.setClearButtonEnabled(False)
+        field.addAction(icons.icon("filter", theme.colour("faint")), QLineEdit.ActionPosition.LeadingPosition)
+        field.textChanged.connect(self._on_narrow)
+        field.hide()
+        return field
 
     # --- filling
 
@@ -105,7 +129,7 @@ class Sidebar(QWidget):
         self._filling = True
         try:
             self.tree.clear()
-            self._fill(overview)
+            sidebar_sections.fill(self.tree.invisibleRootItem(), overview, self.tree.font())
             for item in self._items():
                 section = item.data(0, KIND) == "section"
                 item.setExpanded(item.data(0, KEY) in opened if opened is not None else section)
@@ -115,79 +139,47 @@ class Sidebar(QWidget):
         finally:
             self._filling = False
         self._known = {item.data(0, KEY) for item in self._items()}
+        self._offer_narrowing()
         self.tree.verticalScrollBar().setValue(position)
         self._update_buttons()
 
-    def _fill(self, overview: Overview) -> None:
-        top = self.tree.invisibleRootItem()
-        _item(
-            top,
-            "everything",
-            "All sounds",
-            "library",
-            count=overview.clip_count,
-            tip="Every sound, unfiltered",
-        )
-        _item(top, "favourites", "Favourites", "heart", count=overview.favourites,
-              tip="Only the sounds you marked with F")  # fmt: skip
-        folders = _section(top, "Folders")
-        for root in overview.roots:
-            self._add_root(folders, root)
-        if overview.categories:
-            self._add_categories(_section(top, "Categories"), overview.categories)
-        if overview.recent:
-            recent = _section(top, "Recent searches")
-            for query in overview.recent:
-                _item(recent, "recent", text.shown(query, 80), "history", value=query, tip=query)
-
-    def _add_root(self, folders: QTreeWidgetItem, root: Root) -> None:
-        state = "" if root.online else "\nNot there now: connect its drive and rescan."
-        rejected = (
-            f"\n{text.plural(root.rejected_count, 'file')} could not be used" if root.rejected_count else ""
-        )
-        lock = (
-            "\nLocked: its files are not renamed, written to or thrown away. The menu unlocks it."
-            if root.locked
-            else "\nUnlocked: its files may be renamed, written to and thrown away. The menu locks it."
-        )
-        tip = f"{root.path}{state}{rejected}{lock}\nThe box switches the folder in or out of searches."
-        item = _item(
-            folders, "root", text.shown(root.name), "folder", value=root, count=root.clip_count, tip=tip
-        )
-        item.setData(0, KEY, f"root {root.id}")
-        item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
-        item.setCheckState(0, Qt.CheckState.Checked if root.searchable else Qt.CheckState.Unchecked)
-        if not root.online:
-            font = QFont(self.tree.font())
-            font.setItalic(True)
-            item.setFont(0, font)
-
-    @staticmethod
-    def _add_categories(section: QTreeWidgetItem, counts: dict[tuple[str, str], int]) -> None:
-        totals: dict[str, int] = {}
-        for (category, _), number in counts.items():
-            totals[category] = totals.get(category, 0) + number
-        for category in sorted(totals):
-            parent = _item(section, "category",
-                text.shown(category),
-                "", value=(category, ""),
-                           count=totals[category])  # fmt: skip
-            for (owner, subcategory), number in sorted(counts.items()):
-                if owner == category and subcategory:
-                    _item(parent, "category", text.shown(subcategory), "", value=(category, subcategory),
-                          count=number)  # fmt: skip
+    def _offer_narrowing(self) -> None:
+        long = sum(item.data(0, KIND) != "section" for item in self._items()) >= NARROW_FROM
+        self.narrow.setVisible(long or bool(self.narrow.text()))
+        if self.narrow.text():
+            self._on_narrow(self.narrow.text())
 
     def _items(self) -> list[QTreeWidgetItem]:
-        found: list[QTreeWidgetItem] = []
-        waiting = [self.tree.invisibleRootItem()]
-        while waiting:
-            parent = waiting.pop()
-            children = [parent.child(number) for number in range(parent.childCount())]
-            found += [child for child in children if child is not None]
-            waiting += [child for child in children if child is not None]
-        return found
+        return list(walk(self.tree.invisibleRootItem()))
+
+    # --- narrowing
+
+    def _on_narrow(self, typed: str) -> None:
+        """Shows only rows that hold what was typed, with what they stand in and what stands in them."""
+        words = typed.casefold().split()
+        was = self._before_narrow
+        if words and was is None:
+            self._before_narrow = {i.data(0, KEY) for i in self._items() if i.isExpanded()}
+        for item in self._items():
+            item.setHidden(bool(words) and item.data(0, KIND) != "section")
+        for item in self._items():
+            if words and item.data(0, KIND) != "section" and _holds(item, words):
+                _show_with_kin(item)
+        for section in (i for i in self._items() if i.data(0, KIND) == "section"):
+            below = [section.child(n) for n in range(section.childCount())]
+            section.setHidden(bool(words) and all(child is None or child.isHidden() for child in below))
+            section.setExpanded(section.isExpanded() or bool(words))
+        if not words and was is not None:
+            self._before_narrow = None
+            for item in self._items():
+                item.setExpanded(item.data(0, KEY) in was)
 
     # --- choosing
+
+    @property
+    def overview(self) -> Overview | None:
+        """What is shown; None before it has been read."""
+        return self._overview
 
     @property
     def selected_root(self) -> Root | None:
@@ -210,9 +202,15 @@ class Sidebar(QWidget):
         elif kind == "root" and not self._switched:
             self.folder_chosen.emit(value)
         elif kind == "category":
-            self.category_chosen.emit(*value)
+            self.category_chosen.emit(*value[:2])
         elif kind == "recent":
             self.recent_chosen.emit(value)
+        elif kind == "save search":
+            self.asked.emit("saved.new", None)
+        elif kind == "new collection":
+            self.asked.emit("collection.new", None)
+        else:
+            self.asked.emit(f"{kind}.show", value)
         self._switched = False
 
     def _on_changed(self, item: QTreeWidgetItem, column: int) -> None:
@@ -259,106 +257,54 @@ class Sidebar(QWidget):
             )
             menu.addSeparator()
             menu.addAction("Remove from library", lambda: self.remove_wanted.emit(root))
+        elif item is not None and (
+            entries := sidebar_sections.menu_of(item.data(0, KIND), item.data(0, VALUE), self.asked.emit)
+        ):
+            for entry in entries:
+                menu.addSeparator() if entry is None else menu.addAction(*entry)
         else:
             menu.addAction("Add a folder …", self.add_wanted.emit)
             menu.addAction("Rescan all folders", lambda: self.rescan_wanted.emit(None))
         menu.popup(self.tree.viewport().mapToGlobal(position))
 
-
-def _item(
-    parent: QTreeWidgetItem,
-    kind: str,
-    label: str,
-    icon: str,
-    *,
-    value: object = None,
-    count: int | None = None,
-    tip: str = "",
-) -> QTreeWidgetItem:
-    item = QTreeWidgetItem(parent, [label])
-    item.setData(0, KIND, kind)
-    item.setData(0, VALUE, value)
-    item.setData(0, COUNT, count)
-    item.setData(0, KEY, f"{kind} {value}")
-    if icon:
-        item.setIcon(0, icons.icon(icon, theme.colour("dim")))
-    if tip:
-        item.setToolTip(0, text.plain_tooltip(tip))
-    return item
+    def _show_more(self) -> None:
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        for label, action in MORE:
+            if not label:
+                menu.addSeparator()
+            else:
+                menu.addAction(label, partial(self.asked.emit, action, None))
+        menu.popup(self.more_button.mapToGlobal(self.more_button.rect().bottomLeft()))
 
 
-def _section(parent: QTreeWidgetItem, title: str) -> QTreeWidgetItem:
-    item = _item(parent, "section", title, "", value=title)
-    item.setFlags(Qt.ItemFlag.ItemIsEnabled)
-    return item
+def _holds(item: QTreeWidgetItem, words: list[str]) -> bool:
+    """Whether a row has each of the words in its label or, for a category, in its CatID."""
+    value = item.data(0, VALUE)
+    catid = value[2] if item.data(0, KIND) == "category" else ""
+    parent = item.parent()
+    above = parent.text(0) if parent is not None and parent.data(0, KIND) == "category" else ""
+    text_ = f"{above} {item.text(0)} {catid}".casefold()
+    own = f"{item.text(0)} {catid}".casefold()
+    return all(word in text_ for word in words) and any(word in own for word in words)
 
 
-class _Tree(QTreeWidget):
-    """A tree whose arrows are drawn here: style sheets can only take them from files."""
+def _show_with_kin(item: QTreeWidgetItem) -> None:
+    item.setHidden(False)
+    for child in walk(item):
+        child.setHidden(False)
+    parent = item.parent()
+    while parent is not None:
+        parent.setHidden(False)
+        parent.setExpanded(True)
+        parent = parent.parent()
 
-    def drawBranches(self, painter: QPainter, rect: QRect, index: Index) -> None:
-        item = self.itemFromIndex(index)
-        if item is None or not item.childCount() or item.data(0, KIND) == "section":
+
+class _NarrowField(QLineEdit):
+    """Esc empties it."""
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape:
+            self.clear()
             return
-        name = "chevron" if item.isExpanded() else "chevron_right"
-        area = QRectF(rect.right() - 12, rect.center().y() - 5, 11, 11)
-        icons.paint(painter, name, area, theme.colour("faint"))
-
-
-class _Delegate(QStyledItemDelegate):
-    """Section titles in small capitals, counts at the right edge."""
-
-    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        size = super().sizeHint(option, index)
-        size.setHeight(30 if index.data(KIND) == "section" else 24)
-        return size
-
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        if index.data(KIND) == "section":
-            self._paint_section(painter, option.rect, str(index.data(Qt.ItemDataRole.DisplayRole)))
-            return
-        count = index.data(COUNT)
-        room = 0
-        if count is not None:
-            font = theme.digits_font(option.font)
-            font.setPixelSize(11)
-            words = text.count(count)
-            painter.save()
-            painter.setFont(font)
-            room = painter.fontMetrics().horizontalAdvance(words) + 12
-            painter.restore()
-        narrowed = QStyleOptionViewItem(option)
-        narrowed.rect = QRect(option.rect)
-        super().paint(painter, narrowed, index)
-        if isinstance(root := index.data(VALUE), Root):
-            self._paint_lock(painter, option.rect, room + 8, root)
-        if count is not None:
-            painter.save()
-            painter.setFont(font)
-            painter.setPen(theme.colour("faint"))
-            area = option.rect.adjusted(option.rect.width() - room, 0, -8, 0)
-            painter.drawText(area, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, words)
-            painter.restore()
-
-    @staticmethod
-    def _paint_lock(painter: QPainter, area: QRect, room: int, root: Root) -> None:
-        """A closed lock, or an open one in another colour: that one is what to be careful about."""
-        name, shade = (desk_icons.LOCKED, "faint") if root.locked else (desk_icons.UNLOCKED, "amber")
-        place = QRectF(area.right() - room - 10, area.center().y() - 6, 12, 12)
-        icons.paint(painter, name, place, theme.colour(shade))
-
-    @staticmethod
-    def _paint_section(painter: QPainter, area: QRect, title: str) -> None:
-        painter.save()
-        font = QFont(painter.font())
-        font.setPixelSize(11)
-        font.setWeight(QFont.Weight.DemiBold)
-        font.setLetterSpacing(QFont.SpacingType.AbsoluteSpacing, 0.8)
-        painter.setFont(font)
-        painter.setPen(theme.colour("faint"))
-        painter.drawText(
-            area.adjusted(0, 6, -4, 0),
-            Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter,
-            title.upper(),
-        )
-        painter.restore()
+        super().keyPressEvent(event)

@@ -10,14 +10,16 @@ import importlib
 import os
 import sys
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from foley_desktop.library.categories import Category
 from foley_desktop.library.searching import LOADING
 from foley_desktop.library.service import LibraryService
+from foley_desktop.library.shelf import SavedSearch
 from foley_desktop.models import (
     Clip,
     Condition,
@@ -117,12 +119,17 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """What the sidebar shows: folders, categories with their counts, recent searches."""
+    """What the sidebar shows, each with its counts; ``badges`` are the faults of files by their codes."""
 
     roots: tuple[Root, ...] = ()
-    categories: dict[tuple[str, str], int] = field(default_factory=dict)
+    categories: tuple[Category, ...] = ()
     recent: tuple[str, ...] = ()
     favourites: int = 0
+    unlabelled: int = 0
+    collections: tuple[tuple[str, int], ...] = ()
+    saved: tuple[SavedSearch, ...] = ()
+    badges: tuple[tuple[str, int], ...] = ()
+    unusable: int = 0
 
     @property
     def clip_count(self) -> int:
@@ -194,11 +201,17 @@ def samples(clip: Clip, first: int, frames: int) -> np.ndarray:
 def overview(service: LibraryService) -> Overview:
     """Everything the sidebar shows, read in one go."""
     favourites = Filters((Condition("favourite", "=", True),))
+    shelf = service.shelf
     return Overview(
         tuple(service.roots()),
-        service.categories(),
+        service.desk.category_tree(),
         tuple(service.recent_searches(12)),
         service.catalog.count(favourites),
+        service.desk.unlabelled(),
+        tuple(shelf.collections()),
+        tuple(shelf.saved()),
+        tuple(shelf.badges().items()),
+        shelf.unusable_count(),
     )
 
 

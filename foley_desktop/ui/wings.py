@@ -1,0 +1,32 @@
+"""Which parts the window has beside its fixed panels: each wing brings its own panels, keys and connections.
+
+The window builds them in this order once everything fixed is there. A new capability is a new wing, so that
+the window itself stays a page of wiring.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from foley_desktop.ui.catalogue_wing import CatalogueWing
+from foley_desktop.ui.export_desk import ExportDesk
+from foley_desktop.ui.settings_desk import SettingsDesk
+
+if TYPE_CHECKING:
+    from foley_desktop.ui.main_window import MainWindow
+
+
+class Wing(Protocol):
+    """Part of the window, owned by it."""
+
+    def stop(self) -> None:
+        """The window closes: no more work is begun."""
+
+
+def build(window: MainWindow) -> dict[str, Wing]:
+    """The wings by name."""
+    return {
+        "settings": SettingsDesk(window),
+        "export": ExportDesk(window),
+        "catalogue": CatalogueWing(window),
+    }
