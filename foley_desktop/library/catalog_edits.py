@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from foley_desktop.library.catalog_state import WORD_INDEXES, IndexState
@@ -64,6 +64,29 @@ class EditTables(IndexState):
             (as_text(clip_id),),
         )
         return [Tag(*row) for row in rows]
+
+    def words_of(self, ids: Iterable[str]) -> Iterator[tuple[str, list[Tag], dict[str, Edit]]]:
+        """Id, tags (the user's own and what was edited left out) and edits of many clips, in two readings.
+
+        Clips of which nothing was written come too; unknown ones don't.
+        """
+        with self.id_table(ids) as wanted:
+            tags: dict[str, list[Tag]] = {
+                row[0]: [] for row in self.rows(f"SELECT c.id FROM clips c JOIN {wanted} w ON w.id = c.id")
+            }
+            for row in self.rows(
+                f"SELECT clip_id, field, value, source FROM tags JOIN {wanted} w ON w.id = clip_id "
+                "WHERE source != 'user' ORDER BY clip_id, position"
+            ):
+                tags[row[0]].append(Tag(row[1], row[2], row[3]))
+            edits: dict[str, dict[str, Edit]] = {}
+            for row in self.rows(
+                f"SELECT clip_id, field, value, source FROM edits JOIN {wanted} w ON w.id = clip_id "
+                "ORDER BY clip_id, field"
+            ):
+                edits.setdefault(row[0], {})[row[1]] = Edit(row[2], row[3])
+        for clip_id, found in tags.items():
+            yield clip_id, found, edits.get(clip_id, {})
 
     def put_edits(self, changes: Mapping[str, Mapping[str, Edit | None]]) -> list[str]:
         """Sets edits, or takes them out where None stands, by clip id and field; one transaction.

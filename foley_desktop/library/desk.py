@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from foley_desktop.errors import FoleyError, IndexStoreError, LibraryBusyError, ModelError
-from foley_desktop.library import delivering, editing, lists, renaming, trashing, writeback
+from foley_desktop.library import delivering, editing, lists, renaming, trashing, write_preview, writeback
 from foley_desktop.library.catalog_edits import Step
 from foley_desktop.library.categories import Category, category_tree, unlabelled
 from foley_desktop.library.derived import Derived
@@ -67,10 +67,14 @@ class Desk:
         return self._catalog.next_step(undone=True)
 
     def undo(self) -> Generator[Progress, None, str]:
-        """Takes the latest step back, an edit or a renaming; gives its label, "" when there is none.
+        """Takes the latest step back: an edit, a renaming, files thrown away.
+
+        Returns:
+            Its label, "" when there is none.
 
         Raises:
             RenameError: a renaming cannot be taken back; everything is as it was.
+            TagWriteError: a file that was thrown away cannot be put back.
         """
         return self._again(self.next_undo(), self.editor.undo)
 
@@ -83,10 +87,26 @@ class Desk:
             return ""
         if step.kind == editing.KIND:
             self._worded(put(step))
-        else:
-            yield from renaming.reverse(self._catalog, step.document["log"], step=step)
+            return step.label
+        try:
+            if step.kind == renaming.KIND:
+                yield from renaming.reverse(self._catalog, step.document["log"], step=step)
+            elif step.undone:
+                paths = [str(path) for path, _ in step.document["thrown"]]
+                clips = [self._catalog.clip_by_path(path) for path in paths]
+                ids = [clip.id for clip in clips if clip is not None and clip.id]
+                yield from trashing.throw_away(self._catalog, ids, step=step)
+            else:
+                yield from trashing.put_back(self._catalog, step)
+        except FoleyError:
             yield from self.refresh(meaning=False)
+            raise
+        yield from self.refresh(meaning=False)
         return step.label
+
+    def forget_step(self, step: Step) -> None:
+        """Gives up a step that cannot be taken back, so that those before it can be."""
+        self._catalog.drop_steps([step.number])
 
     # --- indexes
 
@@ -126,6 +146,12 @@ class Desk:
     def edited_ids(self) -> list[str]:
         """Clips with edits that are not in their files yet."""
         return self._catalog.edited_ids()
+
+    def preview_write(
+        self, ids: Collection[str], *, everything: bool = False
+    ) -> list[write_preview.FilePlan]:
+        """What writing would change in each file; see ``write_preview``."""
+        return write_preview.preview_write(self._catalog, ids, everything=everything)
 
     def write_to_files(
         self, ids: Collection[str], *, everything: bool = False, backup: bool = False

@@ -109,29 +109,23 @@ class Editor:
         counting: dict[str, Counter[str]] = {field.name: Counter() for field in FIELDS}
         found: dict[str, Counter[tuple[str, str]]] = {field.name: Counter() for field in FIELDS}
         edited: Counter[str] = Counter()
-        for clip in clips.values():
-            tags = self._catalog.tags(clip.id)
-            edits = self._catalog.edits(clip.id)
+        for clip_id, tags, edits in self._catalog.words_of(clips):
             edited.update(edits.keys())
+            by_field: dict[str, list[Tag]] = {}
             for tag in tags:
-                found.setdefault(tag.field, Counter())[tag.value, tag.source] += 1
-            for field in found.keys() | edits.keys():
-                value = _value(clip, tags, edits, field)
+                by_field.setdefault(tag.field, []).append(tag)
+            for field, edit in edits.items():
+                if edit.value:
+                    found.setdefault(field, Counter())[edit.value, edit.source] += 1
+            for field, inside in by_field.items():
+                found.setdefault(field, Counter()).update((tag.value, tag.source) for tag in inside)
+            for field in {*by_field, *edits, *WORD_FIELDS}:
+                value = _value(clips[clip_id], by_field.get(field, ()), edits, field)
                 counting.setdefault(field, Counter())[value] += 1
-        shown = {}
-        for field, values in counting.items():
-            missing = len(clips) - values.total()
-            if missing:
-                values[""] += missing
-            mixed = len(values) > 1
-            ranked = sorted(found.get(field, Counter()).items(), key=lambda item: (-item[1], item[0]))
-            shown[field] = Shown(
-                "" if mixed else next(iter(values), ""),
-                mixed,
-                edited[field],
-                tuple(Value(value, source, count) for (value, source), count in ranked),
-            )
-        return shown
+        return {
+            field: _shown(values, len(clips), edited[field], found.get(field, Counter()))
+            for field, values in counting.items()
+        }
 
     def values(self, field: str, limit: int = 200) -> list[str]:
         """Values that a field has anywhere in the library, the most frequent first, to choose from."""
@@ -225,6 +219,20 @@ class Editor:
             changed = self._catalog.put_edits(edits)
             self._catalog.mark_step(step.number, undone=not step.undone)
         return changed
+
+
+def _shown(values: Counter[str], clips: int, edited: int, found: Counter[tuple[str, str]]) -> Shown:
+    missing = clips - values.total()
+    if missing:
+        values[""] += missing
+    mixed = len(values) > 1
+    ranked = sorted(found.items(), key=lambda item: (-item[1], item[0]))
+    return Shown(
+        "" if mixed else next(iter(values), ""),
+        mixed,
+        edited,
+        tuple(Value(value, source, count) for (value, source), count in ranked),
+    )
 
 
 def _checked(values: Mapping[str, str]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Throws files of the library into the system's wastebasket, from which they can be taken out again.
+"""Throws files of the library into the system's wastebasket, and takes them out again.
 
 Nothing is ever deleted: where there is no wastebasket on the file's own disk, throwing it away is refused. On
 Linux as the FreeDesktop.org Trash specification 1.0 has it, on macOS into ``~/.Trash``.
@@ -16,12 +16,18 @@ from datetime import datetime
 
 from foley_desktop.errors import TagWriteError
 from foley_desktop.library.catalog import Catalog
+from foley_desktop.library.catalog_edits import Step
+from foley_desktop.library.database import as_text
 from foley_desktop.library.file_names import rename_exclusive
 from foley_desktop.library.meter import Meter
+from foley_desktop.library.scan import current_state
 from foley_desktop.library.writeback import Refusal, require_unlocked
 from foley_desktop.library.writer_lock import writer_lock
 from foley_desktop.models import Progress
 from foley_desktop.settings import DataFolder
+
+KIND = "trash"
+"""What the steps of this module are called in the catalog."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +38,16 @@ class TrashReport:
     refused: tuple[Refusal, ...] = ()
 
 
-def throw_away(catalog: Catalog, ids: Collection[str]) -> Generator[Progress, None, TrashReport]:
+def throw_away(
+    catalog: Catalog, ids: Collection[str], label: str = "", *, step: Step | None = None
+) -> Generator[Progress, None, TrashReport]:
     """Puts the files of some clips into the wastebasket; their clips are missing from then on.
 
-    Should a file be put back, the next scan finds the clip again with everything known of it.
+    Should a file be put back, by :func:`put_back` or by hand, its clip is what it was. Closing the generator
+    stops; what was thrown away by then can be taken back as one step too.
+
+    Args:
+        step: The step that this does again; without one it is a step of its own.
 
     Raises:
         LockedError: a folder is locked; no file has been touched.
@@ -47,14 +59,79 @@ def throw_away(catalog: Catalog, ids: Collection[str]) -> Generator[Progress, No
     thrown: list[tuple[str, str]] = []
     refused: list[Refusal] = []
     with writer_lock(DataFolder(catalog.path.parent)):
-        for clip in clips:
-            try:
-                thrown.append((clip.path, trash_file(clip.path)))
-                catalog.set_missing([clip.id], retained=False)
-            except TagWriteError as error:
-                refused.append(Refusal(clip.id, clip.path, error.reason, str(error)))
-            yield meter.step(1, clip.name)
+        try:
+            for clip in clips:
+                try:
+                    thrown.append((clip.path, trash_file(clip.path)))
+                    # Its vectors stay for the case that it comes back.
+                    catalog.set_missing([clip.id], retained=True)
+                except TagWriteError as error:
+                    refused.append(Refusal(clip.id, clip.path, error.reason, str(error)))
+                yield meter.step(1, clip.name)
+        finally:
+            if thrown and step is None:
+                name = as_text(os.path.basename(thrown[0][0]))
+                counted = f"{len(thrown)} files" if len(thrown) > 1 else name
+                catalog.add_step(KIND, label or f"Throw away {counted}", {"thrown": thrown})
+            elif thrown and step is not None:
+                catalog.mark_step(step.number, undone=False, document={"thrown": thrown})
     return TrashReport(tuple(thrown), tuple(refused))
+
+
+def put_back(catalog: Catalog, step: Step) -> Generator[Progress, None, int]:
+    """Takes the files of a step out of the wastebasket again; gives their number.
+
+    Raises:
+        TagWriteError: a file is not in the wastebasket any more, or its place is taken. What could be put
+            back has been; when nothing could, the step is forgotten.
+        LibraryBusyError: the library is being indexed.
+    """
+    thrown = [(str(path), str(place)) for path, place in step.document["thrown"]]
+    meter = Meter(len(thrown), "Putting back")
+    failed: list[str] = []
+    with writer_lock(DataFolder(catalog.path.parent)):
+        for path, place in thrown:
+            try:
+                take_out(path, place)
+            except OSError:
+                failed.append(path)
+            else:
+                _present(catalog, path)
+            yield meter.step(1, os.path.basename(path))
+        if len(failed) == len(thrown):
+            catalog.drop_steps([step.number])
+        else:
+            catalog.mark_step(step.number, undone=True)
+    if failed:
+        name = as_text(os.path.basename(failed[0]))
+        which = name if len(failed) == 1 else f"{name} and {len(failed) - 1} more"
+        raise TagWriteError(
+            "vanished",
+            f"{which} cannot be put back: not in the wastebasket any more, or there is another file now.",
+            hint="Look into the wastebasket with the file manager.",
+        )
+    return len(thrown)
+
+
+def take_out(path: str, place: str) -> None:
+    """Moves a file from its place in the wastebasket to where it was.
+
+    Raises:
+        OSError: it is not there any more, or something else is where it was; nothing has changed.
+    """
+    rename_exclusive(place, path)
+    files, name = os.path.split(place)
+    note = os.path.join(os.path.dirname(files), "info", name + ".trashinfo")
+    if os.path.basename(files) == "files":
+        with contextlib.suppress(OSError):
+            os.unlink(note)
+
+
+def _present(catalog: Catalog, path: str) -> None:
+    """The clip of a file that is back is there again, under its id."""
+    clip, state = catalog.clip_by_path(path), current_state(path)
+    if clip is not None and clip.status == "missing" and state is not None:
+        catalog.move_clip(clip.id, clip.root_id, os.fsencode(clip.rel_path), state)
 
 
 def trash_file(path: str) -> str:

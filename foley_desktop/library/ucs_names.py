@@ -11,9 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from foley_desktop.audio.tags import best
-from foley_desktop.library import ucs
+from foley_desktop.library import name_template, ucs
 from foley_desktop.library.catalog import Catalog
 from foley_desktop.library.file_names import LONGEST_BYTES, fitted, tame
+from foley_desktop.library.name_template import UCS_PATTERN
 from foley_desktop.library.text import split_words
 from foley_desktop.models import Clip, Tag
 
@@ -23,7 +24,7 @@ class NameParts:
     """What a batch of names shares; each is used where a clip has nothing of its own.
 
     ``replace`` takes the batch's creator and source even where a clip has others. ``longest`` bounds a name's
-    bytes; the effect's name is what is cut.
+    bytes; the effect's name is what is cut. ``pattern`` is one of :mod:`foley_desktop.library.name_template`.
     """
 
     creator: str = ""
@@ -32,6 +33,7 @@ class NameParts:
     user_data: str = ""
     replace: bool = False
     longest: int = LONGEST_BYTES
+    pattern: str = UCS_PATTERN
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +45,17 @@ class UcsFileName:
 
 
 def ucs_names(catalog: Catalog, ids: Sequence[str], parts: NameParts) -> dict[str, UcsFileName]:
-    """UCS names of some clips by id. Names that would be the same get a number behind the effect's name."""
+    """UCS names of some clips by id. Names that would be the same get a number behind the effect's name.
+
+    Raises:
+        RenameError: the pattern cannot be used.
+    """
     clips = catalog.clips(ids)
     made: dict[str, UcsFileName] = {}
+    if parts.pattern != UCS_PATTERN:
+        for place, clip in enumerate(clips.values(), start=1):
+            made[clip.id] = _by_pattern(clip, _wanted(clip, catalog.tags(clip.id), parts, 1), parts, place)
+        return made
     taken: set[str] = set()
     for clip in clips.values():
         tags = catalog.tags(clip.id)
@@ -60,19 +70,50 @@ def ucs_names(catalog: Catalog, ids: Sequence[str], parts: NameParts) -> dict[st
 
 def ucs_name(clip: Clip, tags: Sequence[Tag], parts: NameParts, number: int = 1) -> UcsFileName:
     """The UCS name of one clip; ``number`` from 2 on tells it from others of the same name."""
+    wanted = _wanted(clip, tags, parts, number)
+    lacks = _lacks(wanted, ("catid", "creator", "source", "fx_name"))
+    if not wanted.catid:
+        return UcsFileName(clip.name, lacks)
+    extension = os.path.splitext(clip.name)[1]
+    return UcsFileName(_within(wanted, extension, parts.longest, number), lacks)
+
+
+_LACKING = {
+    "catid": "The clip has no category yet.",
+    "creator": "The creator's ID is missing.",
+    "source": "The source's ID is missing.",
+    "fx_name": "The effect has no name.",
+}
+
+
+def _lacks(wanted: ucs.UcsName, needed: Sequence[str]) -> tuple[str, ...]:
+    return tuple(words for part, words in _LACKING.items() if part in needed and not getattr(wanted, part))
+
+
+def _by_pattern(clip: Clip, wanted: ucs.UcsName, parts: NameParts, place: int) -> UcsFileName:
+    """A name by the user's own pattern; what is too long is cut at its end."""
     stem, extension = os.path.splitext(clip.name)
+    values = wanted._asdict() | {
+        "title": tame(clip.title),
+        "description": tame(clip.description),
+        "name": tame(stem),
+        "number": f"{place:03}",
+    }
+    made = tame(name_template.fill(parts.pattern, values))
+    lacks = _lacks(wanted, name_template.parts_of(parts.pattern))
+    return UcsFileName(fitted(made, extension, parts.longest) if made else clip.name, lacks)
+
+
+def _wanted(clip: Clip, tags: Sequence[Tag], parts: NameParts, number: int) -> ucs.UcsName:
+    """The parts of a clip's name, each from where it is known best."""
+    stem = os.path.splitext(clip.name)[0]
     current = ucs.parse_name(stem)
-    catid = clip.catid
-    lacks = [] if catid else ["The clip has no category yet."]
     fx_name = _fx_name(clip, stem, current)
     creator = _chosen(parts.creator, parts.replace, current.creator if current else "", best(tags, "creator"))
     source = _chosen(parts.source, parts.replace, current.source if current else "", best(tags, "source_id"))
-    lacks += [] if creator else ["The creator's ID is missing."]
-    lacks += [] if source else ["The source's ID is missing."]
-    lacks += [] if fx_name else ["The effect has no name."]
-    category, subcategory = ucs.table().get(catid, ("", ""))
-    wanted = ucs.UcsName(
-        catid,
+    category, subcategory = ucs.table().get(clip.catid, ("", ""))
+    return ucs.UcsName(
+        clip.catid,
         category,
         subcategory,
         tame(_first(current.user_category if current else "", parts.user_category)),
@@ -82,9 +123,6 @@ def ucs_name(clip: Clip, tags: Sequence[Tag], parts: NameParts, number: int = 1)
         tame(_first(current.user_data if current else "", parts.user_data)),
         tame(current.vendor_category if current else ""),
     )
-    if not catid:
-        return UcsFileName(clip.name, tuple(lacks))
-    return UcsFileName(_within(wanted, extension, parts.longest, number), tuple(lacks))
 
 
 def _within(name: ucs.UcsName, extension: str, longest: int, number: int) -> str:
