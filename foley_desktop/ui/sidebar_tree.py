@@ -21,7 +21,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem, QTreeWidget, QTreeWidgetItem
 
 from foley_desktop.ui import catalogue_icons as _  # noqa: F401  (brings its icons)
-from foley_desktop.ui import icons, text, theme
+from foley_desktop.ui import desk_icons, icons, text, theme
 
 KIND = Qt.ItemDataRole.UserRole
 VALUE = Qt.ItemDataRole.UserRole + 1
@@ -73,6 +73,9 @@ def walk(parent: QTreeWidgetItem) -> Iterator[QTreeWidgetItem]:
         if child is not None:
             yield child
             yield from walk(child)
+
+
+_LOCK_ROOM = 18
 
 
 class SidebarTree(QTreeWidget):
@@ -181,9 +184,13 @@ class SidebarDelegate(QStyledItemDelegate):
             room = painter.fontMetrics().horizontalAdvance(words) + 12
             painter.restore()
         narrowed = QStyleOptionViewItem(option)
-        narrowed.rect = option.rect.adjusted(0, 0, -room, 0) if room else QRect(option.rect)
+        root = index.data(VALUE) if index.data(KIND) == "root" else None
+        taken = room + _LOCK_ROOM if root is not None else room
+        narrowed.rect = option.rect.adjusted(0, 0, -taken, 0) if taken else QRect(option.rect)
         self._paint_ground(painter, option, index)
         super().paint(painter, narrowed, index)
+        if root is not None:
+            self._paint_lock(painter, option.rect.right() - room, option.rect.center().y(), root.locked)
         if count is not None:
             painter.save()
             painter.setFont(font)
@@ -206,6 +213,12 @@ class SidebarDelegate(QStyledItemDelegate):
             painter.setPen(theme.colour("accent"))
             painter.drawRect(option.rect.adjusted(0, 0, -1, -1))
             painter.restore()
+
+    @staticmethod
+    def _paint_lock(painter: QPainter, right: int, middle: int, locked: bool) -> None:
+        """A closed lock, or an open one in another colour: that one is what to be careful about."""
+        name, shade = (desk_icons.LOCKED, "faint") if locked else (desk_icons.UNLOCKED, "amber")
+        icons.paint(painter, name, QRectF(right - 12, middle - 6, 12, 12), theme.colour(shade))
 
     @staticmethod
     def _paint_section(painter: QPainter, area: QRect, title: str, plus: bool) -> None:
