@@ -7,31 +7,36 @@ finer than a pixel.
 
 from __future__ import annotations
 
-import contextlib
-import os
 import struct
-import threading
+import time
 import zlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
+from foley_desktop.audio.clip_cache import ClipCache
 from foley_desktop.audio.decode import open_audio
 
 BASE_BIN = 256
-"""Frames in one bin of the finest level."""
+"""Frames in one bin of the finest level of all but the very largest clips."""
 LEVEL_STEP = 4
 """How many bins of a level make one of the next."""
 COARSEST_BINS = 256
 """A level of at most this many bins is the last one."""
-DEFAULT_CACHE_BYTES = 2 << 30
+MOST_BINS = 8_000_000
+"""Bins times channels that are kept of a clip (96 MB); the finest level of a larger one is coarser."""
+PREVIEW_BIN = 4096
+"""Frames in one bin of the finest level of what is shown while a clip is still being read."""
+OUTLINE_BINS = 1024
+"""The outline of a clip is its finest level of at most so many bins."""
 
-_MAGIC = b"FDPEAKS\x01"
-_HEADER = struct.Struct("<8sIIQIII")  # magic, rate, channels, frames, base bin, level step, CRC-32
+_MAGIC = b"FDPEAKS\x02"
+# magic, rate, channels, frames, frames a bin of the base and of the outline, CRC-32 of each
+_HEADER = struct.Struct("<8sIIQIIII")
 _MIN, _MAX, _RMS = 0, 1, 2
+_PREVIEW_EVERY_S = 0.15
 
 
 @dataclass(frozen=True)
@@ -56,12 +61,22 @@ class Peaks:
     def duration_s(self) -> float:
         return self.frames / self.samplerate
 
+    @property
+    def base_bin(self) -> int:
+        """Frames in one bin of the finest level."""
+        return self.levels[0].frames_per_bin
+
+    @property
+    def outline(self) -> Level:
+        """The finest level of at most :data:`OUTLINE_BINS` bins."""
+        return next(level for level in self.levels if level.bins.shape[2] <= OUTLINE_BINS)
+
     def view(self, start_frame: float, end_frame: float, columns: int) -> np.ndarray:
         """What ``columns`` pixel columns show of the frames from ``start_frame`` up to ``end_frame``.
 
         Returns:
             float32 ``(channels, columns, 3)``: minimum, maximum and RMS. Columns outside the clip are 0.
-            A column narrower than :data:`BASE_BIN` frames shows the whole bin it lies in; for closer
+            A column narrower than :attr:`base_bin` frames shows the whole bin it lies in; for closer
             views draw the samples themselves (:func:`view_samples`).
         """
         columns = max(0, columns)
@@ -86,16 +101,22 @@ class Peaks:
         return fitting[-1] if fitting else self.levels[0]
 
 
-def view_samples(samples: np.ndarray, columns: int) -> np.ndarray:
-    """As :meth:`Peaks.view`, from float32 samples ``(n, channels)`` spread over all columns."""
+def view_samples(
+    samples: np.ndarray, columns: int, start: float = 0.0, end: float | None = None
+) -> np.ndarray:
+    """As :meth:`Peaks.view`, from float32 samples ``(n, channels)``: those from ``start`` up to ``end``
+    (by default all), which may lie between two of them, spread over all columns."""
     frames, channels = samples.shape
+    end = float(frames) if end is None else end
     out = np.zeros((channels, max(0, columns), 3), np.float32)
-    if frames and columns > 0:
-        bins = np.ascontiguousarray(samples.T)
-        edges = np.arange(columns + 1) * (frames / columns)
-        first = np.floor(edges[:-1]).astype(np.int64).clip(0, frames - 1)
-        last = np.maximum(np.ceil(edges[1:]).astype(np.int64).clip(1, frames), first + 1)
-        out[:] = _gather(np.stack([bins, bins, np.abs(bins)]), first, last)
+    if frames and columns > 0 and end > start:
+        edges = start + np.arange(columns + 1) * ((end - start) / columns)
+        inside = np.flatnonzero((edges[1:] > 0) & (edges[:-1] < frames))
+        if inside.size:
+            first = np.floor(edges[inside]).astype(np.int64).clip(0, frames - 1)
+            last = np.maximum(np.ceil(edges[inside + 1]).astype(np.int64).clip(1, frames), first + 1)
+            bins = np.ascontiguousarray(samples[first[0] : last[-1]].T)
+            out[:, inside] = _gather(np.stack([bins, bins, np.abs(bins)]), first - first[0], last - first[0])
     return out
 
 
@@ -125,6 +146,7 @@ def compute(
     *,
     progress: Callable[[float], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
+    preview: Callable[[Peaks], None] | None = None,
 ) -> Peaks:
     """Summarises a file, streaming.
 
@@ -132,26 +154,75 @@ def compute(
         path: Absolute path.
         progress: Called now and then with the share done, 0 to 1.
         cancelled: Asked between blocks.
+        preview: Called now and then, where it takes longer, with a coarse summary of what was read so far.
 
     Raises:
         AudioFileError: when the file cannot be used as audio.
         concurrent.futures.CancelledError: when ``cancelled`` said so.
     """
-    parts: list[np.ndarray] = []
-    frames = 0
     with open_audio(path) as reader:
         info = reader.info
-        for block in _whole_bins(reader.read, max(1, (1 << 18) // info.channels // BASE_BIN) * BASE_BIN):
+        builder = _Builder(info.samplerate, info.channels)
+        told = time.monotonic()
+        for block in _whole_bins(reader.read, builder.block_frames):
             if cancelled is not None and cancelled():
                 raise CancelledError
-            frames += len(block)
-            parts.append(_summarise(block))
+            builder.add(block)
             if progress is not None:
-                progress(min(1.0, frames / info.frames) if info.frames else 0.0)
-    base = np.concatenate(parts, axis=2) if parts else np.zeros((3, info.channels, 0), np.float32)
+                progress(min(1.0, builder.frames / info.frames) if info.frames else 0.0)
+            if preview is not None and time.monotonic() - told >= _PREVIEW_EVERY_S:
+                preview(builder.preview())
+                told = time.monotonic()
     if progress is not None:
         progress(1.0)
-    return Peaks(info.samplerate, frames, info.channels, _levels(base, frames))
+    return builder.finish()
+
+
+class _Builder:
+    """A summary in the making. Its finest level becomes coarser as often as a clip turns out larger than
+    what is kept; what a header promises plays no part."""
+
+    def __init__(self, samplerate: int, channels: int) -> None:
+        self.frames = 0
+        self._rate, self._channels = samplerate, channels
+        self._bin = BASE_BIN
+        self._parts: list[np.ndarray] = []
+        self._bins = 0
+        self._coarse: list[np.ndarray] = []
+        self.block_frames = max(1, (1 << 18) // channels // PREVIEW_BIN) * PREVIEW_BIN
+
+    def add(self, block: np.ndarray) -> None:
+        """Takes the next ``block_frames`` frames; fewer only at the end."""
+        bins = _summarise(block)
+        coarse, size = bins, BASE_BIN
+        while size < max(self._bin, PREVIEW_BIN):
+            if size == self._bin:
+                bins = coarse
+            coarse, size = _coarser(coarse, len(block) / size), size * LEVEL_STEP
+        bins = coarse if size == self._bin else bins
+        self.frames += len(block)
+        self._parts.append(bins)
+        self._coarse.append(coarse)
+        self._bins += bins.shape[2]
+        if self._bins * self._channels > MOST_BINS and self._bin * LEVEL_STEP <= PREVIEW_BIN:
+            self._thin_out()
+
+    def _thin_out(self) -> None:
+        self._parts = [_coarser(self._joined(self._parts), self.frames / self._bin)]
+        self._bins = self._parts[0].shape[2]
+        self._bin *= LEVEL_STEP
+
+    def preview(self) -> Peaks:
+        size = max(self._bin, PREVIEW_BIN)
+        levels = _levels(self._joined(self._coarse), self.frames, size)
+        return Peaks(self._rate, self.frames, self._channels, levels)
+
+    def finish(self) -> Peaks:
+        levels = _levels(self._joined(self._parts), self.frames, self._bin)
+        return Peaks(self._rate, self.frames, self._channels, levels)
+
+    def _joined(self, parts: list[np.ndarray]) -> np.ndarray:
+        return np.concatenate(parts, axis=2) if parts else np.zeros((3, self._channels, 0), np.float32)
 
 
 def _whole_bins(read: Callable[[int], np.ndarray], size: int) -> Iterator[np.ndarray]:
@@ -188,61 +259,48 @@ def _reduce_bins(samples: np.ndarray, size: int, out: np.ndarray) -> None:
     np.sqrt(power / size, out=out[_RMS])
 
 
-def _levels(base: np.ndarray, frames: int) -> tuple[Level, ...]:
-    levels = [Level(BASE_BIN, base)]
+def _levels(base: np.ndarray, frames: int, base_bin: int) -> tuple[Level, ...]:
+    levels = [Level(base_bin, base)]
     while (bins := levels[-1].bins).shape[2] > COARSEST_BINS:
-        starts = np.arange(0, bins.shape[2], LEVEL_STEP)
-        sizes = np.diff(starts, append=frames / levels[-1].frames_per_bin)
-        power = bins[_RMS] ** 2
-        power[:, -1] *= frames / levels[-1].frames_per_bin - (bins.shape[2] - 1)
-        coarse = np.empty((3, bins.shape[1], len(starts)), np.float32)
-        np.minimum.reduceat(bins[_MIN], starts, axis=1, out=coarse[_MIN])
-        np.maximum.reduceat(bins[_MAX], starts, axis=1, out=coarse[_MAX])
-        np.sqrt(np.add.reduceat(power, starts, axis=1) / sizes, out=coarse[_RMS])
-        levels.append(Level(levels[-1].frames_per_bin * LEVEL_STEP, coarse))
+        size = levels[-1].frames_per_bin
+        levels.append(Level(size * LEVEL_STEP, _coarser(bins, frames / size)))
     return tuple(levels)
 
 
-class PeakCache:
-    """Summaries on disk, one file a clip; thread-safe.
+def _coarser(bins: np.ndarray, filled: float) -> np.ndarray:
+    """Each :data:`LEVEL_STEP` bins made one. ``filled`` counts the bins that frames fill, 4.5 where the
+    fifth is half full."""
+    starts = np.arange(0, bins.shape[2], LEVEL_STEP)
+    sizes = np.diff(starts, append=filled)
+    power = bins[_RMS] ** 2
+    power[:, -1] *= filled - (bins.shape[2] - 1)
+    coarse = np.empty((3, bins.shape[1], len(starts)), np.float32)
+    np.minimum.reduceat(bins[_MIN], starts, axis=1, out=coarse[_MIN])
+    np.maximum.reduceat(bins[_MAX], starts, axis=1, out=coarse[_MAX])
+    np.sqrt(np.add.reduceat(power, starts, axis=1) / sizes, out=coarse[_RMS])
+    return coarse
 
-    The key is the clip's audio hash, so a changed file never meets an old summary. The least recently
-    used files go when the folder outgrows ``max_bytes``. A file that is damaged, of another version or
-    cut short counts as absent. A folder that cannot be written to costs speed, never a waveform.
-    """
 
-    def __init__(self, folder: Path, max_bytes: int = DEFAULT_CACHE_BYTES) -> None:
-        self._folder = folder
-        self._max_bytes = max_bytes
-        self._lock = threading.Lock()
-        self._total: int | None = None
+class PeakCache(ClipCache):
+    """Summaries on disk. One that is damaged, of another version or cut short counts as absent."""
 
     def load(self, key: str) -> Peaks | None:
         """The stored summary, or None."""
-        file = self._file(key)
-        try:
-            peaks = _unpack(file.read_bytes())
-        except OSError:
+        data = self.load_bytes(key, "peaks")
+        return None if data is None else _unpack(data)
+
+    def load_outline(self, key: str) -> Level | None:
+        """The outline of a stored summary, without reading the rest of it; or None."""
+        head = self.load_bytes(key, "peaks", _HEADER.size)
+        fields = None if head is None else _Fields.of(head)
+        if fields is None:
             return None
-        if peaks is not None:
-            with contextlib.suppress(OSError):  # marks the use; a read-only folder may refuse
-                os.utime(file)
-        return peaks
+        data = self.load_bytes(key, "peaks", _HEADER.size + fields.outline_bytes) or b""
+        return fields.outline(data)
 
     def store(self, key: str, peaks: Peaks) -> None:
         """Keeps a summary. Does nothing where the folder cannot be written to."""
-        file = self._file(key)
-        part = file.with_suffix(f".{os.getpid()}-{threading.get_ident()}.part")
-        data = _pack(peaks)
-        try:
-            file.parent.mkdir(parents=True, exist_ok=True)
-            part.write_bytes(data)
-            os.replace(part, file)
-        except OSError:
-            with contextlib.suppress(OSError):
-                part.unlink()
-            return
-        self._make_room(len(data))
+        self.store_bytes(key, "peaks", _pack(peaks))
 
     def get(
         self,
@@ -251,60 +309,74 @@ class PeakCache:
         *,
         progress: Callable[[float], None] | None = None,
         cancelled: Callable[[], bool] | None = None,
+        preview: Callable[[Peaks], None] | None = None,
     ) -> Peaks:
         """The stored summary, or a computed one that is then stored. Raises as :func:`compute`."""
         peaks = self.load(key)
         if peaks is None:
-            peaks = compute(path, progress=progress, cancelled=cancelled)
+            peaks = compute(path, progress=progress, cancelled=cancelled, preview=preview)
             self.store(key, peaks)
         return peaks
 
-    def _file(self, key: str) -> Path:
-        if not key or not key.isascii() or not key.isalnum():
-            raise ValueError(f"not an audio hash: {key!r}")
-        return self._folder / key[:2] / f"{key}.peaks"
 
-    def _make_room(self, added: int) -> None:
-        """Deletes the least recently used files down to nine tenths once the limit is passed."""
-        with self._lock:
-            if self._total is not None:
-                self._total += added
-            if self._total is not None and self._total <= self._max_bytes:
-                return
-            files = sorted(self._entries())
-            self._total = sum(size for _, size, _ in files)
-            if self._total <= self._max_bytes:
-                return
-            for _, size, file in files[:-1]:  # the newest stays, even when it alone is too big
-                if self._total <= self._max_bytes * 0.9:
-                    break
-                with contextlib.suppress(OSError):
-                    file.unlink()
-                    self._total -= size
+@dataclass(frozen=True, slots=True)
+class _Fields:
+    """The header of a stored summary. Behind it stand the outline and the base as little-endian float32
+    ``(3, channels, n)``; all else follows from the base at once."""
 
-    def _entries(self) -> Iterator[tuple[int, int, Path]]:
-        for file in self._folder.glob("*/*.peaks"):
-            with contextlib.suppress(OSError):
-                status = file.stat()
-                yield status.st_mtime_ns, status.st_size, file
+    rate: int
+    channels: int
+    frames: int
+    base_bin: int
+    outline_bin: int
+    outline_sum: int
+    base_sum: int
+
+    @classmethod
+    def of(cls, data: bytes) -> _Fields | None:
+        if len(data) < _HEADER.size:
+            return None
+        magic, *values = _HEADER.unpack_from(data)
+        fields = cls(*values)
+        usable = fields.rate and fields.channels and fields.base_bin and fields.outline_bin
+        return fields if magic == _MAGIC and usable else None
+
+    @property
+    def outline_bytes(self) -> int:
+        return 12 * self.channels * -(-self.frames // self.outline_bin)
+
+    def outline(self, data: bytes) -> Level | None:
+        body = data[_HEADER.size : _HEADER.size + self.outline_bytes]
+        if len(body) != self.outline_bytes or zlib.crc32(body) != self.outline_sum:
+            return None
+        return Level(self.outline_bin, np.frombuffer(body, "<f4").reshape(3, self.channels, -1))
+
+    def peaks(self, data: bytes) -> Peaks | None:
+        body = memoryview(data)[_HEADER.size + self.outline_bytes :]
+        bins = -(-self.frames // self.base_bin)
+        if self.outline(data) is None or len(body) != 12 * self.channels * bins:
+            return None
+        if zlib.crc32(body) != self.base_sum:
+            return None
+        base = np.frombuffer(body, "<f4").reshape(3, self.channels, bins)
+        return Peaks(self.rate, self.frames, self.channels, _levels(base, self.frames, self.base_bin))
 
 
 def _pack(peaks: Peaks) -> bytes:
-    """Header, then the finest level as little-endian float32; the others follow from it at once."""
-    body = peaks.levels[0].bins.astype("<f4").tobytes()
-    head = (_MAGIC, peaks.samplerate, peaks.channels, peaks.frames, BASE_BIN, LEVEL_STEP, zlib.crc32(body))
-    return _HEADER.pack(*head) + body
+    base, outline = (level.bins.astype("<f4").tobytes() for level in (peaks.levels[0], peaks.outline))
+    head = (
+        _MAGIC,
+        peaks.samplerate,
+        peaks.channels,
+        peaks.frames,
+        peaks.base_bin,
+        peaks.outline.frames_per_bin,
+        zlib.crc32(outline),
+        zlib.crc32(base),
+    )
+    return _HEADER.pack(*head) + outline + base
 
 
 def _unpack(data: bytes) -> Peaks | None:
-    if len(data) < _HEADER.size:
-        return None
-    magic, rate, channels, frames, base_bin, step, checksum = _HEADER.unpack_from(data)
-    body = memoryview(data)[_HEADER.size :]
-    bins = -(-frames // BASE_BIN)
-    if (magic, base_bin, step) != (_MAGIC, BASE_BIN, LEVEL_STEP) or not rate or not channels:
-        return None
-    if len(body) != 3 * channels * bins * 4 or zlib.crc32(body) != checksum:
-        return None
-    base = np.frombuffer(body, "<f4").reshape(3, channels, bins)
-    return Peaks(rate, frames, channels, _levels(base, frames))
+    fields = _Fields.of(data)
+    return None if fields is None else fields.peaks(data)
