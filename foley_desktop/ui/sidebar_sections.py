@@ -54,7 +54,12 @@ def add_root(folders: QTreeWidgetItem, root: Root, font: QFont) -> None:
     rejected = (
         f"\n{text.plural(root.rejected_count, 'file')} could not be used" if root.rejected_count else ""
     )
-    tip = f"{root.path}{state}{rejected}\nThe box switches the folder in or out of searches."
+    lock = (
+        "Locked: its files are not renamed, written to or thrown away; the menu unlocks it."
+        if root.locked
+        else "Unlocked: its files may be renamed, written to and thrown away; the menu locks it."
+    )
+    tip = f"{root.path}{state}{rejected}\nThe box switches the folder in or out of searches.\n{lock}"
     item = add_item(
         folders, "root", text.shown(root.name), "folder", value=root, count=root.clip_count, tip=tip
     )
