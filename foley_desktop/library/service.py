@@ -31,7 +31,7 @@ from foley_desktop.settings import DataFolder, Settings
 
 if TYPE_CHECKING:
     from foley_desktop.audio.decode import AudioInfo
-    from foley_desktop.audio.peaks import PeakCache, Peaks
+    from foley_desktop.audio.peaks import Peaks
     from foley_desktop.audio.render import RenderOptions
     from foley_desktop.eval.golden import GoldenSet
     from foley_desktop.library.desk import Desk
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from foley_desktop.library.evaluation import Evaluation
     from foley_desktop.library.lab_service import Lab
     from foley_desktop.library.likeness import Likeness
+    from foley_desktop.library.pictures import Pictures
     from foley_desktop.library.searching import Searcher
     from foley_desktop.library.shelf import Shelf
 
@@ -65,7 +66,7 @@ class LibraryService:
         self._lock = threading.RLock()
         self._indexes: Indexes | None = None
         self._searcher: Searcher | None = None
-        self._peaks: PeakCache | None = None
+        self._pictures: Pictures | None = None
 
     # --- parts, made when first needed
 
@@ -287,22 +288,19 @@ class LibraryService:
         """Number of clips by (Category, SubCategory)."""
         return self.catalog.category_counts()
 
-    def peaks(self, clip: Clip, *, cancelled: Callable[[], bool] | None = None) -> Peaks:
-        """The waveform of a clip, from the cache or computed now.
-
-        Args:
-            cancelled: Asked now and then while computing; what is wanted no more is given up.
-
-        Raises:
-            AudioFileError: the file cannot be read.
-            concurrent.futures.CancelledError: when ``cancelled`` said so.
-        """
+    @property
+    def pictures(self) -> Pictures:
+        """What is drawn of a clip's sound."""
         with self._lock:
-            if self._peaks is None:
-                from foley_desktop.audio.peaks import PeakCache
+            if self._pictures is None:
+                from foley_desktop.library.pictures import Pictures
 
-                self._peaks = PeakCache(self.data.peaks)
-        return self._peaks.get(clip.audio_hash, clip.path, cancelled=cancelled)
+                self._pictures = Pictures(self.catalog, self.data.peaks)
+            return self._pictures
+
+    def peaks(self, clip: Clip, *, cancelled: Callable[[], bool] | None = None) -> Peaks:
+        """The waveform of a clip; raises as :meth:`Pictures.peaks`."""
+        return self.pictures.peaks(clip, cancelled=cancelled)
 
     # --- handing over
 

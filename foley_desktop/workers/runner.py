@@ -312,7 +312,9 @@ def _wait_all(threads: list[_Thread], timeout_s: float) -> bool:
 class Runner:
     """All lanes of the window.
 
-    ``search`` has one thread (the newest query wins), ``reads`` a small pool, ``writes`` and
+    ``search`` has one thread (the newest query wins), ``reads`` a small pool. ``listening`` looks into the
+    sound of the clip in hand and ``sketches`` draws those of the table: both may take a while, are asked to
+    give up when nobody looks any more, and so never stand in the way of a read. ``writes`` and
     ``measures`` are job lanes: what changes the library, and what only reads it for long. ``lab`` does
     what is asked about golden sets in the order it was asked; it is never behind an index run.
     """
@@ -321,7 +323,10 @@ class Runner:
         self._collector = Collector()
         self.mailbox = Mailbox()
         self.search = TaskLane("search", self.mailbox)
+        self.is_ending = False
         self.reads = TaskLane("reads", self.mailbox, threads=2)
+        self.listening = TaskLane("listening", self.mailbox)
+        self.sketches = TaskLane("sketches", self.mailbox)
         self.writes = JobLane("writes", self.mailbox)
         self.measures = JobLane("measures", self.mailbox)
         self.lab = JobLane("lab", self.mailbox)
@@ -338,8 +343,10 @@ class Runner:
             Whether all has ended in time. After False only leaving the process hard is safe.
         """
         atexit.unregister(self.shutdown)
+        self.is_ending = True
         deadline = time.monotonic() + timeout_s
-        lanes = (self.search, self.reads, self.writes, self.measures, self.lab)
+        tasks = (self.search, self.reads, self.listening, self.sketches)
+        lanes = (*tasks, self.writes, self.measures, self.lab)
         self.mailbox.close()
         for lane in lanes:
             lane.end()
