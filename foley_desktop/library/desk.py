@@ -235,14 +235,19 @@ class Desk:
         return unlabelled(self._catalog)
 
     def suggest_categories(
-        self, ids: Sequence[str]
+        self,
+        ids: Sequence[str],
+        take: Callable[[dict[str, tuple[Suggestion, ...]]], object] | None = None,
     ) -> Generator[Progress, None, dict[str, tuple[Suggestion, ...]]]:
-        """Categories for clips, the likeliest first, with a confidence; see ``suggesting``."""
+        """Categories for clips, the likeliest first, with a confidence; see ``suggesting``.
+
+        ``take`` is handed what each step found. What the user refused for a clip is not suggested again.
+        """
         from foley_desktop.library.suggesting import Suggester
 
         service = self._service
         suggester = Suggester(self._catalog, service.indexes, service.models)
-        return suggester.suggest(ids)
+        return suggester.suggest(ids, refused=service.shelf.refused(ids), take=take)
 
     def accept_categories(self, catids: Mapping[str, str]) -> list[str]:
         """Sets the CatIDs (by clip id) that the user accepted, as one step."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -75,8 +75,19 @@ class Suggester:
         misc = [ucs.table()[catid][1] == "MISC" for catid in self._catids]
         self._malus = np.where(misc, np.float32(MISC_MALUS), np.float32(0.0))
 
-    def suggest(self, ids: Sequence[str]) -> Generator[Progress, None, dict[str, tuple[Suggestion, ...]]]:
-        """The likeliest categories of each clip, the likeliest first; unknown clips are left out."""
+    def suggest(
+        self,
+        ids: Sequence[str],
+        *,
+        refused: Mapping[str, Collection[str]] | None = None,
+        take: Callable[[dict[str, tuple[Suggestion, ...]]], object] | None = None,
+    ) -> Generator[Progress, None, dict[str, tuple[Suggestion, ...]]]:
+        """The likeliest categories of each clip, the likeliest first; unknown clips are left out.
+
+        Args:
+            refused: CatIDs by clip that are not to be suggested for it.
+            take: Is handed what each step found, in the thread that runs the generator.
+        """
         clips = list(self._catalog.clips(ids).values())
         meter = Meter(len(clips), "Finding categories")
         made: dict[str, tuple[Suggestion, ...]] = {}
@@ -88,7 +99,9 @@ class Suggester:
                 votes = {"words": self._words(texts[clip.id]), **self._heard(clip)}
                 if clip.id in meanings:
                     votes["meaning"] = meanings[clip.id]
-                made[clip.id] = self._ranked(votes)
+                made[clip.id] = self._ranked(votes, (refused or {}).get(clip.id, ()))
+            if take is not None:
+                take({clip.id: made[clip.id] for clip in part})
             yield meter.step(len(part))
         return made
 
@@ -157,10 +170,15 @@ class Suggester:
 
     # --- all together
 
-    def _ranked(self, votes: Mapping[str, np.ndarray]) -> tuple[Suggestion, ...]:
+    def _ranked(
+        self, votes: Mapping[str, np.ndarray], refused: Collection[str] = ()
+    ) -> tuple[Suggestion, ...]:
         total = -self._malus
         for name, vote in votes.items():
             total = total + WEIGHTS[name] * vote
+        for catid in refused:
+            if catid in self._place:
+                total[self._place[catid]] = -np.inf
         shares = np.exp(total - total.max())
         shares /= shares.sum()
         found = []
