@@ -207,7 +207,7 @@ def test_a_stretch_is_exactly_those_samples(
 def test_reverse_of_a_long_clip_goes_by_way_of_the_disk(
     tmp_path: Path, synth: SynthFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("foley_desktop.audio.render._IN_MEMORY", 100_000)
+    monkeypatch.setattr("foley_desktop.audio.spool._IN_MEMORY", 100_000)
     source = synth("in.flac", seconds=6.0, channels=2, kind="noise")
     export(str(source), tmp_path / "out.wav", RenderOptions(reverse=True))
     assert np.array_equal(read(tmp_path / "out.wav"), read(source)[::-1])

@@ -1,7 +1,8 @@
 """New files out of clips: exports, and the regions that are dragged into an editor.
 
 Without options a new file holds the source's own samples. With them, the order is: stretch of the source,
-reverse, channels, speed and rate in one resampling, level, depth. The source is only ever read.
+reverse, channels, speed and rate in one resampling, level, depth. A treatment has the same order and goes in
+with them, so that what was heard is what is written. The source is only ever read.
 """
 
 from __future__ import annotations
@@ -9,10 +10,9 @@ from __future__ import annotations
 import itertools
 import os
 import shutil
-import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +24,8 @@ from foley_desktop.audio.decode import AudioInfo, AudioReader, open_audio
 from foley_desktop.audio.fades import faded
 from foley_desktop.audio.mix import mix, mix_matrix
 from foley_desktop.audio.naming import NAME_BYTES, clock_name, cut_name, plain_name
+from foley_desktop.audio.spool import Spool, floats
+from foley_desktop.audio.stretch import stretch_blocks
 from foley_desktop.audio.target import (
     TargetExistsError,
     choose_encoding,
@@ -32,10 +34,10 @@ from foley_desktop.audio.target import (
     target_exists,
     write_sound,
 )
+from foley_desktop.audio.treatment import Treatment, numbers
 from foley_desktop.errors import RenderError
 
 _BLOCK_FRAMES = 1 << 16
-_IN_MEMORY = 64 << 20  # bytes that reversing or levelling keeps in memory before it goes to disk
 _LOSSY = {ending: (ending,) for ending in (".mp3", ".opus")} | dict.fromkeys(
     (".ogg", ".oga"), (".ogg", ".oga")
 )
@@ -56,6 +58,8 @@ class RenderOptions:
         reverse: Back to front.
         fade_in_s, fade_out_s: Lengths of fades at the ends of the new file, in its own seconds.
         dither: Triangular dither where the depth falls.
+        treatment: What is done to the sound as the player does it, together with what stands above.
+        peak: The highest sample of the whole clip, for the treatment's normalising; None finds it out.
     """
 
     start_s: float | None = None
@@ -69,6 +73,8 @@ class RenderOptions:
     fade_in_s: float = 0.0
     fade_out_s: float = 0.0
     dither: bool = True
+    treatment: Treatment = field(default_factory=Treatment)
+    peak: float | None = None
 
     def check(self) -> None:
         """Raises RenderError with a sentence when a value makes no sense."""
@@ -109,7 +115,7 @@ def export(
         AudioFileError: when the source cannot be used as audio.
         RenderError: when the target cannot be written, with what to do.
     """
-    options = options or RenderOptions()
+    options = _plainest(options or RenderOptions())
     options.check()
     try:
         _check_target(source, target, overwrite)
@@ -124,6 +130,13 @@ def export(
             hint="Choose another folder, or make room on the disk.",
             cause=error,
         ) from error
+
+
+def _plainest(options: RenderOptions) -> RenderOptions:
+    """The same without what has no effect."""
+    if options.treatment.is_neutral:
+        return replace(options, treatment=Treatment(), peak=None)
+    return options
 
 
 def render_region(source: str, start_s: float, end_s: float, folder: Path, name_stem: str) -> Path:
@@ -199,18 +212,26 @@ def _render(stack: ExitStack, source: str, target: Path, options: RenderOptions,
     encoding = choose_encoding(target, info, options.depth, dither=options.dither)
     first, last = _stretch(reader, options)
     blocks = _frames(_best_reader(stack, source, reader), first, last)
-    if options.reverse:
-        blocks = stack.enter_context(_Spool(target.parent, blocks)).backwards()
-    channels = options.channels or info.channels
-    blocks = _mixed(blocks, info.channels, channels)
-    rate = options.rate or info.samplerate
-    blocks = _resampled(blocks, info.samplerate * (options.speed or 1.0), rate, channels)
+    treatment = options.treatment
+    if options.reverse != treatment.reverse:
+        blocks = stack.enter_context(Spool(target.parent, blocks)).backwards()
+    blocks, chosen = _chosen(blocks, treatment, info.channels)
+    channels = options.channels or chosen
+    blocks = _mixed(blocks, chosen, channels)
+    speed, rate = options.speed or 1.0, options.rate or info.samplerate
+    if treatment.keep_pitch and treatment.semitones:
+        blocks = map(floats, blocks)
+        blocks = stretch_blocks(blocks, info.samplerate, channels, treatment.speed)
+    else:
+        speed *= treatment.speed
+    blocks = _resampled(blocks, info.samplerate * speed, rate, channels)
+    blocks = _levelled(blocks, source, options)
     if options.normalise_db is not None:
-        spool = stack.enter_context(_Spool(target.parent, blocks))
+        spool = stack.enter_context(Spool(target.parent, blocks))
         blocks = spool.scaled_to(10.0 ** (options.normalise_db / 20.0))
     if options.fade_in_s or options.fade_out_s:
         fades = [round(seconds * rate) for seconds in (options.fade_in_s, options.fade_out_s)]
-        blocks = faded(map(_floats, blocks), *fades)
+        blocks = faded(map(floats, blocks), *fades)
     frames = info.frames if reader.frames_known else None
     move = Move(
         first,
@@ -290,12 +311,6 @@ def _frames(reader: AudioReader | _ExactReader, first: int, last: int | None) ->
         yield block
 
 
-def _floats(block: np.ndarray) -> np.ndarray:
-    if block.dtype == np.int32:
-        return (block / float(1 << 31)).astype(np.float32)
-    return np.nan_to_num(block.astype(np.float32, copy=False), posinf=0.0, neginf=0.0)
-
-
 def _mixed(blocks: Iterable[np.ndarray], channels_in: int, channels: int) -> Iterator[np.ndarray]:
     if channels == channels_in:
         return iter(blocks)
@@ -303,7 +318,45 @@ def _mixed(blocks: Iterable[np.ndarray], channels_in: int, channels: int) -> Ite
         matrix = mix_matrix(channels_in, channels)
     except ValueError as error:
         raise RenderError(f"{channels_in} channels can be reduced to 1 or 2 only.", cause=error) from error
-    return (mix(_floats(block), matrix) for block in blocks)
+    return (mix(floats(block), matrix) for block in blocks)
+
+
+def _chosen(
+    blocks: Iterator[np.ndarray], treatment: Treatment, channels: int
+) -> tuple[Iterator[np.ndarray], int]:
+    """The treatment's channels, and how many they are."""
+    picked = [number - 1 for number in numbers(treatment.channels)]
+    if picked and max(picked) < channels:  # in the samples' own type
+        return (np.ascontiguousarray(block[:, picked]) for block in blocks), len(picked)
+    matrix = treatment.matrix(channels)
+    if matrix.shape == (channels, channels):
+        return blocks, channels
+    return (mix(floats(block), matrix) for block in blocks), matrix.shape[1]
+
+
+def _levelled(blocks: Iterator[np.ndarray], source: str, options: RenderOptions) -> Iterator[np.ndarray]:
+    """The treatment's gain."""
+    treatment = options.treatment
+    peak = options.peak
+    if treatment.normalise_db is not None and peak is None:
+        peak = clip_peak(source)
+    gain = np.float32(treatment.gain(peak))
+    if gain == 1.0:
+        return blocks
+    return (floats(block) * gain for block in blocks)
+
+
+def clip_peak(source: str) -> float:
+    """The highest sample of a clip, 1.0 being full scale; decodes all of it.
+
+    Raises:
+        AudioFileError: when the clip cannot be used as audio.
+    """
+    peak = 0.0
+    with open_audio(source) as reader:
+        while len(block := reader.read(reader.block_frames)):
+            peak = max(peak, float(block.max()), -float(block.min()))
+    return peak
 
 
 def _resampled(
@@ -314,44 +367,7 @@ def _resampled(
         return
     stream = soxr.ResampleStream(rate_in, rate, channels, dtype="float32", quality="VHQ")
     for block in blocks:
-        if len(out := stream.resample_chunk(_floats(block))):
+        if len(out := stream.resample_chunk(floats(block))):
             yield out
     if len(out := stream.resample_chunk(np.empty((0, channels), np.float32), last=True)):
         yield out
-
-
-class _Spool:
-    """Blocks kept aside, in memory and then on disk, because their end has to be known first."""
-
-    def __init__(self, folder: Path, blocks: Iterable[np.ndarray]) -> None:
-        self._file = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY, dir=os.fspath(folder))  # noqa: SIM115
-        self._peak, self._frames = 0.0, 0
-        self._channels, self._dtype = 1, np.dtype(np.float32)
-        for block in blocks:
-            self._channels, self._dtype = block.shape[1], block.dtype
-            self._frames += len(block)
-            finite = _floats(block)
-            self._peak = max(self._peak, float(finite.max()), -float(finite.min()))
-            self._file.write(np.ascontiguousarray(block).tobytes())
-
-    def __enter__(self) -> _Spool:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._file.close()
-
-    def backwards(self) -> Iterator[np.ndarray]:
-        for end in range(self._frames, 0, -_BLOCK_FRAMES):
-            start = max(0, end - _BLOCK_FRAMES)
-            yield self._read(start, end)[::-1]
-
-    def scaled_to(self, peak: float) -> Iterator[np.ndarray]:
-        """The blocks with their highest sample at ``peak``; silence stays silent."""
-        gain = np.float32(peak / self._peak) if self._peak else np.float32(1.0)
-        for start in range(0, self._frames, _BLOCK_FRAMES):
-            yield _floats(self._read(start, min(self._frames, start + _BLOCK_FRAMES))) * gain
-
-    def _read(self, start: int, end: int) -> np.ndarray:
-        size = self._channels * self._dtype.itemsize
-        self._file.seek(start * size)
-        return np.frombuffer(self._file.read((end - start) * size), self._dtype).reshape(-1, self._channels)

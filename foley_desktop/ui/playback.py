@@ -10,6 +10,7 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from foley_desktop.audio.player import Player
+from foley_desktop.audio.treatment import Treatment
 from foley_desktop.errors import FoleyError
 from foley_desktop.models import Clip, Region
 
@@ -22,6 +23,8 @@ class Playback(QObject):
     state_changed = Signal(str)
     moved = Signal(float)
     failed = Signal(object)
+    treatment_changed = Signal(object)
+    """The Treatment that holds from now on."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -32,6 +35,7 @@ class Playback(QObject):
         self.clip: Clip | None = None
         self.region: Region | None = None
         self.loop = False
+        self.treatment = Treatment()
         self._state = "stopped"
         self._told_error: FoleyError | None = None
         self._timer = QTimer(self)
@@ -122,6 +126,12 @@ class Playback(QObject):
         self.loop = loop
         if self._player is not None:
             self._player.set_loop(loop)
+
+    def set_treatment(self, treatment: Treatment) -> None:
+        """What is done to the sound from now on, also to what plays already."""
+        if treatment != self.treatment:
+            self.treatment = treatment
+            self.treatment_changed.emit(treatment)
 
     def set_gain_db(self, gain_db: float) -> None:
         self._gain_db = gain_db
