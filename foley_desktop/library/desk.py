@@ -147,6 +147,10 @@ class Desk:
         """Clips with edits that are not in their files yet."""
         return self._catalog.edited_ids()
 
+    def unwritten(self, ids: Collection[str]) -> int:
+        """In how many of these clips there are edits that are not in their files yet."""
+        return self._catalog.count_edited(ids)
+
     def preview_write(
         self, ids: Collection[str], *, everything: bool = False
     ) -> list[write_preview.FilePlan]:
@@ -192,6 +196,10 @@ class Desk:
         """Logs of former renamings, the latest first."""
         return [str(log) for log in renaming.rename_log.logs(self._service.data)]
 
+    def rename_history(self, limit: int = 200) -> list[renaming.rename_log.Batch]:
+        """Former batches with their names, the latest first."""
+        return renaming.rename_log.batches(self._service.data, limit)
+
     def reverse_rename(self, log: str) -> Generator[Progress, None, renaming.RenameReport]:
         """Gives the files of a log their former names again, as a step of its own."""
         report = yield from renaming.reverse(self._catalog, log)
@@ -212,13 +220,20 @@ class Desk:
 
     # --- lists
 
-    def read_list(self, path: str) -> lists.SoundList:
+    def read_list(self, path: str, *, encoding: str = "", delimiter: str = "") -> lists.SoundList:
         """Reads another librarian's list and guesses what its columns mean."""
-        return lists.read_list(path)
+        return lists.read_list(path, encoding=encoding, delimiter=delimiter)
 
-    def preview_list(self, sounds: lists.SoundList, mapping: Mapping[int, str]) -> lists.ListPreview:
-        """What a list would change with its columns meaning ``mapping``."""
-        return lists.preview_list(self._catalog, sounds, mapping)
+    def preview_list(
+        self,
+        sounds: lists.SoundList,
+        mapping: Mapping[int, str],
+        *,
+        replace: bool = True,
+        several: bool = True,
+    ) -> lists.ListPreview:
+        """What a list would change with its columns meaning ``mapping``; see :func:`lists.preview_list`."""
+        return lists.preview_list(self._catalog, sounds, mapping, replace=replace, several=several)
 
     def apply_list(self, sounds: lists.SoundList, preview: lists.ListPreview) -> list[str]:
         """Sets what the preview showed, as one step to take back."""

@@ -58,7 +58,7 @@ _NAMES = {
 }
 _BY_NAME = {name: field for field, names in _NAMES.items() for name in names.split()}
 _NO_LETTERS = re.compile(r"[\W_]+")
-_DELIMITERS = (",", "\t", ";", "|")
+DELIMITERS = (",", "\t", ";", "|")
 
 
 def field_of(heading: str) -> str:
@@ -70,26 +70,37 @@ def field_of(heading: str) -> str:
     return found if found in WRITABLE or found in (FILE_NAME, PATH) else ""
 
 
-def decoded(raw: bytes) -> str:
-    """Text of a file in UTF-8, UTF-16 with its mark, or the older encodings of Windows."""
+def encoding_of(raw: bytes) -> str:
+    """The likeliest encoding of a text, as Python calls it: UTF-8, UTF-16, or Windows' older one."""
     if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return raw.decode("utf-16", "replace").removeprefix("\ufeff")
+        return "utf-16"
     # Excel writes UTF-16 without a mark at times: every other byte of its plain letters is zero.
     if len(raw) > 3 and raw[1:64:2].count(0) > len(raw[1:64:2]) // 2:
-        return raw.decode("utf-16-le", "replace")
+        return "utf-16-le"
     try:
-        return raw.decode("utf-8-sig")
+        raw.decode("utf-8-sig")
     except UnicodeDecodeError:
-        return raw.decode("cp1252", "replace")
+        return "cp1252"
+    return "utf-8-sig"
 
 
-def table(text: str) -> list[list[str]]:
+def decoded(raw: bytes, encoding: str = "") -> str:
+    """Text of a file in an encoding, or in the one that :func:`encoding_of` finds; never raises."""
+    return raw.decode(encoding or encoding_of(raw), "replace").removeprefix("\ufeff")
+
+
+def delimiter_of(text: str) -> str:
+    """The delimiter that most of the first lines of a table agree on."""
+    sample = [line for line in text.splitlines()[:20] if line.strip()]
+    return max(DELIMITERS, key=lambda mark: _agreement(sample, mark))
+
+
+def table(text: str, delimiter: str = "") -> list[list[str]]:
     """The rows of a CSV or TSV text, cells trimmed, empty rows left out; never raises.
 
-    The delimiter is the one that most of the first lines agree on.
+    Without a delimiter it is the one that :func:`delimiter_of` finds.
     """
-    sample = [line for line in text.splitlines()[:20] if line.strip()]
-    delimiter = max(_DELIMITERS, key=lambda mark: _agreement(sample, mark))
+    delimiter = delimiter or delimiter_of(text)
     rows: list[list[str]] = []
     # A cell may hold line breaks, a lone quotation mark may open a cell that never ends.
     reader = csv.reader(io.StringIO(text.replace("\0", ""), newline=""), delimiter=delimiter)

@@ -19,12 +19,21 @@ from foley_desktop.library.catalog import Catalog
 from foley_desktop.library.catalog_clips import name_key
 from foley_desktop.library.database import as_text
 from foley_desktop.library.editing import EDITABLE, Editor
-from foley_desktop.library.list_fields import FILE_NAME, PATH, decoded, field_of, table
+from foley_desktop.library.list_fields import (
+    FILE_NAME,
+    PATH,
+    decoded,
+    delimiter_of,
+    encoding_of,
+    field_of,
+    table,
+)
 from foley_desktop.models import Clip
 
 SOURCE = "list"
 _MOST_BYTES = 256 << 20
 _SAMPLES = 5
+_CATEGORY = ("category", "subcategory", "catid")
 
 
 class Column(NamedTuple):
@@ -42,6 +51,8 @@ class SoundList:
     path: str
     columns: tuple[Column, ...]
     rows: tuple[tuple[str, ...], ...]
+    encoding: str = ""
+    delimiter: str = ""
 
     @property
     def mapping(self) -> dict[int, str]:
@@ -57,13 +68,18 @@ class Change(NamedTuple):
     before: str
     after: str
 
+    @property
+    def replaces(self) -> bool:
+        """Whether other words stand there now."""
+        return bool(self.before)
+
 
 @dataclass(frozen=True, slots=True)
 class ListPreview:
     """What applying a list would do.
 
-    ``matched`` and ``unmatched`` count rows, ``ambiguous`` those that name several clips, which all get the
-    values. ``notes`` are sentences about cells that were passed over.
+    ``matched`` and ``unmatched`` count rows, ``ambiguous`` those that name several clips; ``several`` says
+    which, with how many clips each. ``notes`` are sentences about cells that were passed over.
     """
 
     changes: tuple[Change, ...] = ()
@@ -72,10 +88,21 @@ class ListPreview:
     unmatched: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     values: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    several: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def conflicts(self) -> int:
+        """How many of the changes replace other words."""
+        return sum(change.replaces for change in self.changes)
+
+    @property
+    def clips(self) -> int:
+        """In how many clips something would change."""
+        return len({change.clip.id for change in self.changes})
 
 
-def read_list(path: str) -> SoundList:
-    """Reads a list and guesses what its columns mean.
+def read_list(path: str, *, encoding: str = "", delimiter: str = "") -> SoundList:
+    """Reads a list and guesses what its columns mean, also its encoding and delimiter unless they are given.
 
     Raises:
         ImportListError: it cannot be read, or holds no table with a heading.
@@ -87,7 +114,10 @@ def read_list(path: str) -> SoundList:
         raise ImportListError(f"The list cannot be read: {error.strerror}.", cause=error) from error
     if len(raw) > _MOST_BYTES:
         raise ImportListError("The list is too large.", hint="Export it in parts.")
-    rows = table(decoded(raw))
+    encoding = encoding or encoding_of(raw)
+    text = decoded(raw, encoding)
+    delimiter = delimiter or delimiter_of(text)
+    rows = table(text, delimiter)
     if len(rows) < 2:
         raise ImportListError(
             "There is no table in this file.", hint="Export the list as CSV or TSV, with its headings."
@@ -99,7 +129,7 @@ def read_list(path: str) -> SoundList:
     columns = tuple(
         Column(as_text(heading), fields[number], samples[number]) for number, heading in enumerate(rows[0])
     )
-    return SoundList(path, columns, body)
+    return SoundList(path, columns, body, encoding, delimiter)
 
 
 def _guessed(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
@@ -120,8 +150,19 @@ def _guessed(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str
     return fields
 
 
-def preview_list(catalog: Catalog, sounds: SoundList, mapping: Mapping[int, str]) -> ListPreview:
+def preview_list(
+    catalog: Catalog,
+    sounds: SoundList,
+    mapping: Mapping[int, str],
+    *,
+    replace: bool = True,
+    several: bool = True,
+) -> ListPreview:
     """What a list would change with its columns meaning ``mapping``.
+
+    Args:
+        replace: Also replaces words that are there; else only what is empty is filled.
+        several: Rows that name several clips are for all of them; else they are passed over.
 
     Raises:
         ImportListError: no column says which sound a row is about, or one means a field that can't be set.
@@ -136,7 +177,8 @@ def preview_list(catalog: Catalog, sounds: SoundList, mapping: Mapping[int, str]
     if wrong:
         raise ImportListError(f"The field {wrong[0]} cannot be set from a list.")
     finder = _Finder(catalog)
-    matched = ambiguous = 0
+    matched = 0
+    named_twice: list[tuple[str, int]] = []
     unmatched: list[str] = []
     notes: dict[str, None] = {}
     wanted: dict[str, dict[str, str]] = {}
@@ -146,12 +188,33 @@ def preview_list(catalog: Catalog, sounds: SoundList, mapping: Mapping[int, str]
         if not found:
             unmatched.append(as_text(names[0]) if names else "(no name)")
             continue
-        matched, ambiguous = matched + 1, ambiguous + (len(found) > 1)
+        matched += 1
+        if len(found) > 1:
+            named_twice.append((as_text(names[0]), len(found)))
+            if not several:
+                continue
         values = _values(row, fields, notes)
         for clip_id in found:
             wanted.setdefault(clip_id, {}).update(values)
     changes = tuple(_changes(catalog, wanted))
-    return ListPreview(changes, matched, ambiguous, tuple(unmatched), tuple(notes), wanted)
+    if not replace:
+        changes = _filling(changes)
+        wanted = {}
+        for change in changes:
+            wanted.setdefault(change.clip.id, {})[change.field] = change.after
+    return ListPreview(
+        changes, matched, len(named_twice), tuple(unmatched), tuple(notes), wanted, tuple(named_twice)
+    )
+
+
+def _filling(changes: Sequence[Change]) -> tuple[Change, ...]:
+    """The changes that replace nothing. A clip's category is one thing: all of it is empty, or it stays."""
+    taken = {change.clip.id for change in changes if change.field in _CATEGORY and change.replaces}
+    return tuple(
+        change
+        for change in changes
+        if not change.replaces and not (change.field in _CATEGORY and change.clip.id in taken)
+    )
 
 
 def apply_list(catalog: Catalog, sounds: SoundList, preview: ListPreview) -> list[str]:
