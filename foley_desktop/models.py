@@ -31,7 +31,8 @@ class Clip:
     ``path`` is absolute and may hold surrogate escapes for bytes that are not text. ``status`` is
     ``ok``, ``missing`` (gone from an online root) or ``offline`` (its root is not there); a file
     that was refused has status ``rejected``, an empty ``id`` and a ``reason`` code. ``duration_s``
-    is in seconds, ``frames`` counts samples per channel.
+    is in seconds, ``frames`` counts samples per channel. ``uses`` counts how often it was handed over, the
+    last time at ``used_s``, a Unix time.
     """
 
     id: str
@@ -62,6 +63,8 @@ class Clip:
     added_s: float = 0.0
     audio_hash: str = ""
     silent: bool = False
+    uses: int = 0
+    used_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +139,9 @@ class Filters:
 
     Fields: ``folder`` (path prefix below a root, or a root's path), ``category``, ``subcategory``,
     ``catid``, ``duration`` (s), ``rate`` (Hz), ``channels``, ``depth`` (bit), ``rating``,
-    ``favourite``, ``collection`` (name), ``date`` (ISO day, by file time), ``format``, ``badge``.
+    ``favourite``, ``collection`` (name), ``date`` (ISO day, by file time), ``format``, ``badge``,
+    ``used`` (whether it was ever handed over, or an ISO day to compare the last time with), ``project`` (for
+    which it was).
     """
 
     conditions: tuple[Condition, ...] = ()

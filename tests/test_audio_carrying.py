@@ -21,6 +21,7 @@ from foley_desktop.audio.bwf import Move
 from foley_desktop.audio.carrying import cue_chunks, moved_markers
 from foley_desktop.audio.fades import faded, rising
 from foley_desktop.audio.render import RenderOptions, export
+from foley_desktop.audio.treatment import Treatment
 from foley_desktop.audio.wavwriter import WavWriter
 from foley_desktop.models import Marker
 
@@ -124,6 +125,17 @@ def test_mixed_channels_are_no_tracks_of_the_recorder(poly: Path, tmp_path: Path
     export(str(poly), tmp_path / "out.wav", RenderOptions(channels=2))
     read = WavInfoReader(str(tmp_path / "out.wav"))
     assert list(read.ixml.track_list) == [] and read.ixml.project == "Harbour"
+
+
+def test_chosen_channels_keep_their_tracks(poly: Path, tmp_path: Path) -> None:
+    treatment = Treatment(channels="3-4", reverse=True, semitones=12.0)
+    export(str(poly), tmp_path / "out.wav", RenderOptions(start_s=0.5, end_s=1.5, treatment=treatment))
+    read = WavInfoReader(str(tmp_path / "out.wav"))
+    assert [(track.name, track.interleave_index) for track in read.ixml.track_list] == [
+        ("mic 3", "1"),
+        ("mic 4", "2"),
+    ]
+    assert cues(tmp_path / "out.wav") == [(6000, "tail", 6000), (18000, "slam", 0)]
 
 
 def test_a_source_of_another_kind_says_what_it_is(synth: Callable[..., Path], tmp_path: Path) -> None:

@@ -47,7 +47,8 @@ def test_many_files_keep_their_order_and_end_their_lines_as_the_format_asks() ->
     assert uri_list(data).count(b"\r\n") >= 2
     assert uri_list(data).replace(b"\r\n", b"").count(b"\n") == 0
     assert receive(data) == [path.encode() for path in paths]
-    assert data.formats() == ["text/uri-list"], "nothing that a text editor would paste as words"
+    assert data.formats() == ["text/uri-list", "text/plain"]
+    assert bytes(data.data("text/plain").data()) == b"/s/3.wav\n/s/1.wav\n/s/2.wav", "for who reads only text"
 
 
 @given(st.binary(min_size=1, max_size=40).filter(lambda raw: not set(raw) & set(b"/\0")))

@@ -242,10 +242,19 @@ def _render(stack: ExitStack, source: str, target: Path, options: RenderOptions,
         altered=_altering(options),
         last_frame=min(last, frames) if last is not None and frames is not None else last,
         source_frames=frames,
-        pace=options.speed or 1.0,
-        backwards=options.reverse,
+        pace=(options.speed or 1.0) * treatment.speed,
+        backwards=options.reverse != treatment.reverse,
+        kept_channels=_kept_channels(treatment, info.channels, channels),
     )
     write_sound(stack.enter_context(new_file(target, overwrite)), blocks, encoding, source, move)
+
+
+def _kept_channels(treatment: Treatment, channels_in: int, channels: int) -> tuple[int, ...] | None:
+    """Numbers, from 0, of the source's channels that are the new ones; None where they were mixed."""
+    picked = tuple(number - 1 for number in numbers(treatment.channels))
+    kept = picked if picked and max(picked) < channels_in else tuple(range(channels_in))
+    mixes = treatment.channels in ("mono", "mid", "side") and channels_in > 1
+    return None if mixes or len(kept) != channels else kept
 
 
 def _check_target(source: str, target: Path, overwrite: bool) -> None:

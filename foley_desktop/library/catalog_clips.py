@@ -9,6 +9,7 @@ import threading
 import unicodedata
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from foley_desktop.errors import CatalogError, UnknownClipError
 from foley_desktop.index.protocols import Document
@@ -45,6 +46,7 @@ ORDERS = {
     "title": "NULLIF(c.title, '')",
     "description": "NULLIF(c.description, '')",
     "status": "c.status",
+    "used": "(SELECT max(u.at_s) FROM uses u WHERE u.clip_id = c.id)",
 }
 """Columns that :meth:`ClipQueries.list_clips` orders by; what is unknown comes last in both directions."""
 
@@ -88,7 +90,23 @@ class ClipQueries(RootTable):
             marks = ",".join("?" * len(part))
             for row in self.rows(f"{_SELECT} WHERE c.id IN ({marks})", part):
                 found[row["id"]] = to_clip(row)
-        return {i: found[i] for i in wanted if i in found}
+        used = self._used([found[i] for i in wanted if i in found])
+        return {clip.id: clip for clip in used}
+
+    def _used(self, clips: Sequence[Clip]) -> list[Clip]:
+        """``clips`` with how often and when they were last handed over."""
+        uses: dict[str, tuple[int, float]] = {}
+        for start in range(0, len(clips), _CHUNK):
+            part = [clip.id for clip in clips[start : start + _CHUNK]]
+            marks = ",".join("?" * len(part))
+            sql = f"SELECT clip_id, count(*), max(at_s) FROM uses WHERE clip_id IN ({marks}) GROUP BY clip_id"
+            uses |= {row[0]: (row[1], row[2]) for row in self.rows(sql, part)}
+        if not uses:
+            return list(clips)
+        return [
+            replace(clip, uses=uses[clip.id][0], used_s=uses[clip.id][1]) if clip.id in uses else clip
+            for clip in clips
+        ]
 
     def clip_by_path(self, path: str) -> Clip | None:
         """The clip at an absolute path, rejected ones included; one that is there before one that is gone."""
@@ -249,7 +267,7 @@ class ClipQueries(RootTable):
         where, values = self._listed(filters, searchable_only, statuses)
         order = ", ".join([*parts, "c.name_key", "c.id"])
         sql = f"{_SELECT} WHERE {where} ORDER BY {order} LIMIT ? OFFSET ?"
-        return [to_clip(row) for row in self.rows(sql, [*values, limit, offset])]
+        return self._used([to_clip(row) for row in self.rows(sql, [*values, limit, offset])])
 
     def count(
         self,

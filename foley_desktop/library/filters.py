@@ -18,9 +18,10 @@ from foley_desktop.models import Comparison, Condition, Filters
 
 Sql = tuple[str, list[Any]]
 
-TEXT_FIELDS = ("folder", "category", "subcategory", "catid", "collection", "format", "badge")
+TEXT_FIELDS = ("folder", "category", "subcategory", "catid", "collection", "format", "badge", "project")
 NUMBER_FIELDS = ("duration", "rate", "channels", "depth", "rating")
-FIELDS = (*TEXT_FIELDS, *NUMBER_FIELDS, "favourite", "date")
+DATE_FIELDS = ("date", "used")
+FIELDS = (*TEXT_FIELDS, *NUMBER_FIELDS, "favourite", *DATE_FIELDS)
 
 _ALIASES = {
     "favorite": "favourite",
@@ -82,7 +83,8 @@ def _parse(expression: str) -> Condition:
     if len(value) >= 2 and value[0] == value[-1] and value[0] in "\"'":
         value = value[1:-1]
     condition = Condition(name, cast(Comparison, op), _value(name, value, expression))
-    if op not in ("=", "!=") and name not in NUMBER_FIELDS and name != "date":
+    ordered = name in NUMBER_FIELDS or (name in DATE_FIELDS and isinstance(condition.value, str))
+    if op not in ("=", "!=") and not ordered:
         raise FilterError(f"The filter {expression!r} can only be asked with = or !=.")
     return condition
 
@@ -94,7 +96,9 @@ def _value(name: str, value: str, expression: str) -> str | float | bool:
         if value.lower() not in _YES:
             raise FilterError(f"The filter {expression!r} takes yes or no.")
         return _YES[value.lower()]
-    if name == "date":
+    if name == "used" and value.lower() in _YES:
+        return _YES[value.lower()]
+    if name in DATE_FIELDS:
         _day(value, expression)
         return value
     if not value and name != "category":
@@ -154,8 +158,10 @@ def _condition(condition: Condition) -> Sql:
         )
     if name in NUMBER_FIELDS:
         return _number_sql(name, op, condition.value)
-    if name == "date":
-        return _date_sql(op, str(condition.value))
+    if name == "used" and (isinstance(condition.value, bool) or condition.value in _YES):
+        return _used_sql(condition, op)
+    if name in DATE_FIELDS:
+        return _date_sql(name, op, str(condition.value))
     if op not in ("=", "!="):
         raise FilterError(f"The filter {condition} can only be asked with = or !=.")
     if name == "favourite":
@@ -183,28 +189,43 @@ def _number_sql(name: str, op: str, value: Any) -> Sql:
     return f"IFNULL({column} {op} ?, 0)", [float(value)]
 
 
-def _date_sql(op: str, value: str) -> Sql:
-    day = _day(value, f"date{op}{value}")
+_LAST_USE = "IFNULL((SELECT max(u.at_s) FROM uses u WHERE u.clip_id = c.id), 0)"
 
-    def nanoseconds(moment: datetime) -> int:
+
+def _used_sql(condition: Condition, op: str) -> Sql:
+    if op not in ("=", "!="):
+        raise FilterError(f"The filter {condition} can only be asked with = or !=, or with a day.")
+    value = condition.value
+    wanted = value if isinstance(value, bool) else _YES[str(value).lower()]
+    found = "EXISTS (SELECT 1 FROM uses u WHERE u.clip_id = c.id)"
+    return (found if wanted == (op == "=") else f"NOT {found}"), []
+
+
+def _date_sql(name: str, op: str, value: str) -> Sql:
+    """A day, of the file's time in nanoseconds or of the last use in seconds."""
+    day = _day(value, f"{name}{op}{value}")
+    column, unit = ("c.mtime_ns", 1_000_000_000) if name == "date" else (_LAST_USE, 1)
+
+    def moment(at: datetime) -> int:
         try:
-            return int(moment.timestamp()) * 1_000_000_000
+            return int(at.timestamp()) * unit
         except (OverflowError, OSError, ValueError):
-            return (moment - datetime(1970, 1, 1)) // timedelta(seconds=1) * 1_000_000_000
+            return (at - datetime(1970, 1, 1)) // timedelta(seconds=1) * unit
 
     try:
         following = day + timedelta(days=1)
     except OverflowError:
         following = day
-    start, end = (max(-(2**63), min(2**63 - 1, nanoseconds(m))) for m in (day, following))
-    within = "(c.mtime_ns >= ? AND c.mtime_ns < ?)"
+    start, end = (max(-(2**63), min(2**63 - 1, moment(m))) for m in (day, following))
+    within = f"({column} >= ? AND {column} < ?)"
+    before = column if name == "date" else f"{column} > 0 AND {column}"  # what was never used is in no past
     table: dict[str, Sql] = {
         "=": (within, [start, end]),
         "!=": (f"NOT {within}", [start, end]),
-        "<": ("c.mtime_ns < ?", [start]),
-        "<=": ("c.mtime_ns < ?", [end]),
-        ">": ("c.mtime_ns >= ?", [end]),
-        ">=": ("c.mtime_ns >= ?", [start]),
+        "<": (f"{before} < ?", [start]),
+        "<=": (f"{before} < ?", [end]),
+        ">": (f"{column} >= ?", [end]),
+        ">=": (f"{column} >= ?", [start]),
     }
     return table[op]
 
@@ -270,6 +291,11 @@ def _collection_sql(value: str) -> Sql:
     )
 
 
+def _project_sql(value: str) -> Sql:
+    found = "EXISTS (SELECT 1 FROM uses u WHERE u.clip_id = c.id AND u.project = ? COLLATE NOCASE)"
+    return found, [_storable(value)]
+
+
 _BADGES = {"cut_short": "truncated", "bad_samples": "non_finite_samples", "chained": "chained_stream"}
 """What people call badges, where that is not the code's own words."""
 
@@ -290,5 +316,6 @@ _TEXT_SQL: dict[str, Callable[[str], Sql]] = {
     "catid": _equal_sql("c.catid"),
     "format": _equal_sql("c.format"),
     "collection": _collection_sql,
+    "project": _project_sql,
     "badge": _badge_sql,
 }

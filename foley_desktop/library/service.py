@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Collection, Generator, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from foley_desktop.library.pictures import Pictures
     from foley_desktop.library.searching import Searcher
     from foley_desktop.library.shelf import Shelf
+    from foley_desktop.library.transfer import Transfer
 
 
 class LibraryService:
@@ -105,7 +107,7 @@ class LibraryService:
 
         return Likeness(self.catalog, self.indexes, self.models)
 
-    @property
+    @cached_property
     def embedders(self) -> Embedders:
         from foley_desktop.library.embedders import Embedders
 
@@ -122,6 +124,12 @@ class LibraryService:
         from foley_desktop.library.desk import Desk
 
         return Desk(self)
+
+    @property
+    def transfer(self) -> Transfer:
+        from foley_desktop.library.transfer import Transfer
+
+        return Transfer(self)
 
     @property
     def shelf(self) -> Shelf:
@@ -310,16 +318,6 @@ class LibraryService:
 
         return export(self._file_of(ref), target, options)
 
-    def render_for_drag(self, clip: Clip, region: Region | None) -> str:
-        """The file to hand over: the original itself, or the region rendered into the spotted folder."""
-        if region is None:
-            return clip.path
-        from foley_desktop.audio.render import render_region
-
-        stem = Path(clip.name).stem
-        with self._lock:
-            return str(render_region(clip.path, region.start_s, region.end_s, self.data.spotted, stem))
-
     def _file_of(self, ref: str) -> str:
         try:
             return self.catalog.find(ref).path
@@ -345,10 +343,10 @@ class LibraryService:
             meta=self.measurement_conditions(),
         )
 
-    def measurement_conditions(self) -> dict[str, Any]:
-        """What a report has to name so that it can be repeated."""
+    def measurement_conditions(self, embedder: str = "") -> dict[str, Any]:
+        """What a report has to name so that it can be repeated; by default with the active embedder."""
         return {
-            "embedder": self.indexes.describe().model_id,
+            "embedder": self.indexes.of(embedder or self.settings.embedder).describe().model_id,
             "text_embedder": self.indexes.describe_text().model_id,
             "fusion": self.searcher.fusion.describe(),
             "library_size": self.catalog.count(Filters()),

@@ -24,9 +24,13 @@ Prepare = Callable[[Callable[[list[str]], None], Callable[[FoleyError], None]], 
 
 
 def files_mime(paths: Sequence[str]) -> QMimeData:
-    """``text/uri-list`` of ``paths`` in their order; every name comes out as the bytes it has on disk."""
+    """``text/uri-list`` of ``paths`` in their order, and the plain paths for those who read only text.
+
+    Every name comes out as the bytes it has on disk, in the list as in the text.
+    """
     data = QMimeData()
     data.setUrls([file_url(path) for path in paths])
+    data.setData("text/plain", b"\n".join(os.fsencode(path) for path in paths))
     return data
 
 
@@ -73,6 +77,9 @@ class DragSource(QObject):
     """One drag after another: prepared on the press, started by a move, never without the button."""
 
     failed = Signal(object)
+    began = Signal()
+    taken = Signal()
+    """A receiver accepted the files."""
     finished = Signal()
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -113,10 +120,14 @@ class DragSource(QObject):
         drag.setMimeData(files_mime(paths))
         drag.setPixmap(_picture(self._label, len(paths), source.devicePixelRatioF()))
         drag.setHotSpot(QPoint(-10, -6))
+        self.began.emit()
+        answer = Qt.DropAction.IgnoreAction
         try:
-            drag.exec(Qt.DropAction.CopyAction, Qt.DropAction.CopyAction)
+            answer = drag.exec(Qt.DropAction.CopyAction, Qt.DropAction.CopyAction)
         finally:
             self._drag = None
+            if answer != Qt.DropAction.IgnoreAction:
+                self.taken.emit()
             self.finished.emit()
         return True
 

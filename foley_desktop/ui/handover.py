@@ -1,26 +1,38 @@
-"""Sounds on their way out: rows of the results, and the region selected in the waveform."""
+"""Sounds on their way out by hand: rows of the results, the region in the waveform, what lies in a bin.
+
+Files are made ready before a drag can begin. The region is rendered as soon as it has come to rest, so that
+it is there when the hand comes back to it; rows that have to be rendered are made while the button is down.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtWidgets import QWidget
 
+from foley_desktop.audio.treatment import Treatment
 from foley_desktop.errors import FoleyError
+from foley_desktop.library.presets import AS_IT_IS, NEUTRAL, Preset
 from foley_desktop.library.service import LibraryService
+from foley_desktop.library.transfer import Order, Parcel
 from foley_desktop.models import Clip, Region
 from foley_desktop.ui.deck import Deck
 from foley_desktop.ui.drag import DragSource
 from foley_desktop.ui.results_view import ResultsView
-from foley_desktop.workers import jobs
+from foley_desktop.workers import transfer_jobs
 from foley_desktop.workers.runner import Runner
+
+AT_REST_MS = 250
 
 
 class Handover(QObject):
     """Has files made ready while the button is down, and starts the drag when the pointer moves."""
 
     failed = Signal(object)
+    handed_over = Signal(list, float)
+    """Parcels that a receiver took, and the moment that is remembered."""
 
     def __init__(
         self, service: LibraryService, runner: Runner, view: ResultsView, deck: Deck, parent: QObject
@@ -29,31 +41,107 @@ class Handover(QObject):
         self._service = service
         self._runner = runner
         self._deck = deck
-        self.rows = DragSource(self)
-        self.region = DragSource(self)
-        waveform = deck.waveform
+        self.preset: Preset = AS_IT_IS
+        self.as_heard = False
+        self._offered: list[Parcel] = []
+        self._began = False
+        self._press = 0
+        self.rows = self.source(view, view.forget_press)
+        self.region = self.source(deck.waveform, deck.waveform.forget_press)
         view.drag_prepared.connect(self.prepare_rows)
         view.drag_started.connect(lambda: self.rows.start(view))
-        waveform.region_pressed.connect(self.prepare_region)
-        waveform.region_dragged.connect(lambda: self.region.start(waveform))
-        self.rows.finished.connect(view.forget_press)
-        self.region.finished.connect(waveform.forget_press)
-        for drag in (self.rows, self.region):
-            drag.failed.connect(self.failed)
+        deck.waveform.region_pressed.connect(self.prepare_region)
+        deck.waveform.region_dragged.connect(lambda: self.region.start(deck.waveform))
+        self._rest = QTimer(self)
+        self._rest.setSingleShot(True)
+        self._rest.setInterval(AT_REST_MS)
+        self._rest.timeout.connect(self._make_region_ahead)
+        deck.waveform.region_changed.connect(lambda _: self._rest.start())
+
+    def source(self, widget: QWidget, forget_press: Callable[[], None]) -> DragSource:
+        """A further place that drags go out from; the caller connects its presses and moves."""
+        drag = DragSource(self)
+        drag.began.connect(self._on_began)
+        drag.taken.connect(self._on_taken)
+        drag.finished.connect(forget_press)
+        drag.failed.connect(self.failed)
+        return drag
+
+    def set_manner(self, preset: Preset, as_heard: bool) -> None:
+        """From now on files leave like this."""
+        if (preset, as_heard) != (self.preset, self.as_heard):
+            self.preset, self.as_heard = preset, as_heard
+            self._rest.start()
+
+    @property
+    def treatment(self) -> Treatment:
+        """What is done to every sound that leaves now."""
+        return self._deck.playback.treatment if self.as_heard else NEUTRAL
+
+    def orders(self, things: Sequence[tuple[Clip, Region | None]]) -> list[Order]:
+        """What is to leave, treated as things stand now."""
+        return [Order(clip, region, self.treatment) for clip, region in things]
+
+    # --- making ready
 
     def prepare_rows(self, clips: list[Clip]) -> None:
         """The files of some clips, in this order."""
         if clips:
-            self._prepare(self.rows, clips, None)
+            self.prepare(self.rows, [(clip, None) for clip in clips])
 
     def prepare_region(self) -> None:
         """The selected region of the clip in hand, rendered into a file of its own."""
         if self._deck.clip is not None and self._deck.region is not None:
-            self._prepare(self.region, [self._deck.clip], self._deck.region)
+            self.prepare(self.region, [(self._deck.clip, self._deck.region)])
 
-    def _prepare(self, drag: DragSource, clips: list[Clip], region: Region | None) -> None:
+    def prepare(self, drag: DragSource, things: Sequence[tuple[Clip, Region | None]]) -> None:
+        """The button went down on some things: has their files made ready for ``drag``."""
+        self._withdraw()
+        orders = self.orders(things)
+        self._press += 1
+        press = self._press
+
+        def wanted() -> bool:
+            # Asked on a worker: an attribute read, no Qt.
+            return press == self._press
+
         def make(ready: Callable[[list[str]], None], broken: Callable[[FoleyError], None]) -> None:
-            work = partial(jobs.drag_paths, self._service, clips, region)
-            self._runner.reads.submit(work, ready, broken, key="drag", what="The drag")
+            def done(parcels: list[Parcel]) -> None:
+                self._offered, self._began = parcels, False
+                ready([parcel.file for parcel in parcels])
 
-        drag.prepare(clips[0].name, make)
+            work = partial(transfer_jobs.make_ready, self._service, orders, self.preset, wanted)
+            self._runner.spotting.submit(work, done, broken, key="drag", what="The drag")
+
+        drag.prepare(things[0][0].name, make)
+
+    def _make_region_ahead(self) -> None:
+        clip, region = self._deck.clip, self._deck.region
+        orders = self.orders([(clip, region)]) if clip is not None and region is not None else []
+        self._withdraw()
+        work = partial(transfer_jobs.make_ahead, self._service, orders, self.preset)
+        self._runner.spotting.submit(work, key="ahead", what="Rendering the region")
+
+    def _withdraw(self) -> None:
+        """What was offered and never dragged may be discarded again."""
+        parcels, self._offered = self._offered, []
+        if parcels and not self._began:
+            self._runner.spotting.submit(partial(transfer_jobs.withdraw, self._service, parcels))
+
+    def stop(self) -> None:
+        """The window closes: what was never dragged goes."""
+        self._rest.stop()
+
+    # --- what became of it
+
+    def _on_began(self) -> None:
+        self._began = True
+
+    def _on_taken(self) -> None:
+        parcels = self._offered
+        self._runner.spotting.submit(
+            partial(transfer_jobs.remember, self._service, parcels, "drag"),
+            partial(self.handed_over.emit, parcels),
+            self.failed.emit,
+            what="Remembering the drag",
+        )

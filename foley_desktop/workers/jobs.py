@@ -28,7 +28,6 @@ from foley_desktop.models import (
     IndexReport,
     Mode,
     Progress,
-    Region,
     Root,
     SearchResult,
 )
@@ -311,26 +310,6 @@ def sort_dropped(paths: Sequence[str], others: int = 0) -> Dropped:
 def folders_of(files: Sequence[str]) -> list[str]:
     """The folders that some files lie in, each once, in order."""
     return list(dict.fromkeys(os.path.dirname(file) for file in files))
-
-
-def drag_paths(service: LibraryService, clips: Sequence[Clip], region: Region | None) -> list[str]:
-    """The files to hand over for ``clips``, in that order, each checked to be there.
-
-    Raises:
-        FoleyError: when one of them is not.
-    """
-    from foley_desktop.errors import AudioFileError
-
-    paths = []
-    for clip in clips:
-        if clip.status != "ok" or not os.path.isfile(clip.path):
-            raise AudioFileError(
-                "vanished",
-                f"{clip.name} is not there now, so it cannot be dragged.",
-                hint="Connect its drive, or rescan its folder.",
-            )
-        paths.append(service.render_for_drag(clip, region))
-    return paths
 
 
 def save_settings(service: LibraryService, change: Callable[[dict[str, Any]], None]) -> None:

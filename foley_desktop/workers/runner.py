@@ -314,8 +314,8 @@ class Runner:
 
     ``search`` has one thread (the newest query wins), ``reads`` a small pool. ``listening`` looks into the
     sound of the clip in hand and ``sketches`` draws those of the table: both may take a while, are asked to
-    give up when nobody looks any more, and so never stand in the way of a read. ``writes`` and
-    ``measures`` are job lanes: what changes the library, and what only reads it for long. ``lab`` does
+    give up when nobody looks any more, and so never stand in the way of a read. ``spotting`` makes the files
+    for drags, one drag after the other. ``writes`` and ``measures`` are job lanes: what changes the library, and what only reads it for long. ``lab`` does
     what is asked about golden sets in the order it was asked; it is never behind an index run.
     """
 
@@ -327,6 +327,7 @@ class Runner:
         self.reads = TaskLane("reads", self.mailbox, threads=2)
         self.listening = TaskLane("listening", self.mailbox)
         self.sketches = TaskLane("sketches", self.mailbox)
+        self.spotting = TaskLane("spotting", self.mailbox)
         self.writes = JobLane("writes", self.mailbox)
         self.measures = JobLane("measures", self.mailbox)
         self.lab = JobLane("lab", self.mailbox)
@@ -345,7 +346,7 @@ class Runner:
         atexit.unregister(self.shutdown)
         self.is_ending = True
         deadline = time.monotonic() + timeout_s
-        tasks = (self.search, self.reads, self.listening, self.sketches)
+        tasks = (self.search, self.reads, self.listening, self.sketches, self.spotting)
         lanes = (*tasks, self.writes, self.measures, self.lab)
         self.mailbox.close()
         for lane in lanes:
