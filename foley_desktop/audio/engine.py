@@ -141,7 +141,7 @@ class Engine:
 
     def _play(self, ring: Ring, out: np.ndarray) -> None:
         count = min(len(out), ring.ready)
-        if count < len(out) and not ring.ended:
+        if count < len(out) and not (ring.ended or ring.lull):
             # Looked at again: the decoder may have put in the last frames between the two questions.
             count = min(len(out), ring.ready)
             self.underruns += count < len(out) and not ring.ended

@@ -9,18 +9,16 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import replace
 
 import numpy as np
 
+from foley_desktop.audio.board import Board, Request, advice
 from foley_desktop.audio.device import Opener, Output
 from foley_desktop.audio.engine import Engine
 from foley_desktop.audio.ring import Ring
 from foley_desktop.audio.source import FADE_S, ClipSource
 from foley_desktop.errors import FoleyError, PlaybackError
-
-State = Literal["stopped", "playing", "paused"]
 
 PRIME_S = 0.1
 """Seconds that are decoded before a clip begins to sound."""
@@ -33,77 +31,6 @@ IDLE_CLOSE_S = 5.0
 
 _TICK_S = 0.02
 _FIRST_FILL_S = 0.3  # blocks asked for later than this after the start are not the first filling
-
-
-@dataclass(frozen=True)
-class Request:
-    """What is to be heard. ``at_s`` is where to begin, ``start_s`` to ``end_s`` what may be heard."""
-
-    serial: int = 0
-    path: str = ""
-    at_s: float = 0.0
-    start_s: float = 0.0
-    end_s: float | None = None
-    loop: bool = False
-
-
-def advice(error: FoleyError) -> str:
-    """An error's sentence, and its hint behind it if there is one."""
-    return f"{error.sentence} {error.hint}".strip()
-
-
-class Board:
-    """What is wanted and what is so, between the callers and the feeder.
-
-    Attributes:
-        lock: Held, for moments, by whoever changes ``request`` or ``state``; never by the callback.
-        wake: Set when there is something new for the feeder.
-        request, state: What is wanted now. Every change of ``request`` that has to be heard has a new serial.
-        sounding: The request that was taken up last, its source and its ring; set by the feeder.
-        engine: What renders, while a device is open; set by the feeder.
-        refusal: Why the device could not be opened the last time, empty if it could, None before the first.
-    """
-
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.wake = threading.Event()
-        self.closing = False
-        self.state: State = "stopped"
-        self.request = Request()
-        self.error: PlaybackError | None = None
-        self.duration_s = 0.0
-        self.gain = 1.0
-        self.past_underruns = 0
-        self.refusal: str | None = None
-        self.engine: Engine | None = None
-        self.sounding: tuple[Request, ClipSource, Ring] | None = None
-
-    def ask(self, request: Request) -> None:
-        """Makes a request the latest; what sounds now fades out with the next block. Hold the lock."""
-        self.request = replace(request, serial=self.request.serial + 1)
-        self.apply()
-
-    def rest(self, at_s: float | None = None) -> None:
-        """Silence; the position goes to ``at_s``, None is where play began. Hold the lock."""
-        self.state = "stopped"
-        self.ask(replace(self.request, at_s=self.request.start_s if at_s is None else at_s))
-
-    def apply(self) -> None:
-        """Tells the engine and wakes the feeder. Hold the lock."""
-        if (engine := self.engine) is not None:
-            engine.wanted = self.request.serial
-            engine.audible = self.state == "playing"
-            engine.gain = self.gain
-        self.wake.set()
-
-    def position_s(self) -> float:
-        """The time in the clip that is heard now."""
-        request, sounding, engine = self.request, self.sounding, self.engine
-        if self.state != "stopped" and sounding is not None and engine is not None:
-            serial, frame = engine.heard(time.perf_counter())
-            if serial == request.serial == sounding[0].serial:
-                return sounding[1].position_s(frame)
-        return request.at_s
 
 
 class Feeder:
@@ -174,6 +101,10 @@ class Feeder:
             start_s=request.at_s,
             region_s=(request.start_s, request.end_s),
             loop=request.loop,
+            treatment=request.treatment,
+            peak=request.peak,
+            frames=request.frames,
+            skip_silence=request.skip_silence,
         )
         ring.reset(request.serial)
         board.sounding = (request, source, ring)
@@ -219,6 +150,7 @@ class Feeder:
                     board.duration_s = source.duration_s
             ring.ended = True
             return
+        ring.lull = not len(block)
         count = ring.write(block)
         if count < len(block):
             self._rest = block[count:]

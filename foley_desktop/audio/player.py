@@ -9,11 +9,14 @@ from __future__ import annotations
 import threading
 from dataclasses import replace
 
+from foley_desktop.audio.board import Board, Request, State, advice
 from foley_desktop.audio.device import ClockOpener, Opener, PortAudioOpener
-from foley_desktop.audio.feeder import Board, Feeder, Request, State, advice
+from foley_desktop.audio.feeder import Feeder
+from foley_desktop.audio.treatment import Treatment
 from foley_desktop.errors import PlaybackError
 
 MAX_GAIN_DB = 24.0
+_LEAST_S = 0.001
 
 
 class Player:
@@ -88,12 +91,26 @@ class Player:
 
     # ---- what is wanted
 
-    def play(self, path: str, start_s: float = 0.0, end_s: float | None = None, loop: bool = False) -> None:
+    def play(
+        self,
+        path: str,
+        start_s: float = 0.0,
+        end_s: float | None = None,
+        loop: bool = False,
+        *,
+        at_s: float | None = None,
+        peak: float | None = None,
+        frames: int | None = None,
+    ) -> None:
         """Plays a clip from ``start_s``; up to ``end_s`` when given, over and over when ``loop``.
 
         Args:
             path: Absolute path; may hold surrogate escapes.
-            start_s, end_s: Seconds. With ``loop`` this is the stretch that repeats.
+            start_s, end_s: Seconds. With ``loop`` this is the stretch that repeats; reversed, it begins to
+                sound at its end.
+            at_s: Where in that stretch to begin, if not where it begins to sound.
+            peak: The clip's highest sample (1.0 is full scale) where it is known, for normalising.
+            frames: The clip's true length where it is known, for reversing.
         """
         board, start_s = self._board, max(0.0, start_s)
         with board.lock:
@@ -103,7 +120,9 @@ class Player:
                 board.duration_s = 0.0
             board.error = None
             board.state = "playing"
-            board.ask(Request(0, path, start_s, start_s, end_s, loop))
+            at_s = start_s if at_s is None else at_s
+            treatment, skips = board.request.treatment, board.request.skip_silence
+            board.ask(Request(0, path, at_s, start_s, end_s, loop, treatment, peak, frames, skips))
             self._start_feeder()
 
     def pause(self) -> None:
@@ -146,7 +165,35 @@ class Player:
                 s = min(s, board.duration_s)
             if s < request.start_s or (request.end_s is not None and s >= request.end_s):
                 request = replace(request, start_s=0.0, end_s=None)
+            if request.treatment.reverse:
+                s = max(s, _LEAST_S)  # at 0 the reversed clip has ended, and would begin anew
             board.ask(replace(request, at_s=s))
+
+    def set_treatment(self, treatment: Treatment, peak: float | None = None) -> None:
+        """What is done to the sound from now on; what plays goes over to it where it is.
+
+        Args:
+            peak: The highest sample of the clip last asked for where it is known.
+        """
+        board = self._board
+        with board.lock:
+            peak = board.request.peak if peak is None else peak
+            self._change(replace(board.request, treatment=treatment, peak=peak))
+
+    def set_skip_silence(self, on: bool) -> None:
+        """Whether silence before the first sound and pauses of more than a second are left out."""
+        with self._board.lock:
+            self._change(replace(self._board.request, skip_silence=on))
+
+    def _change(self, request: Request) -> None:
+        """Takes up another form of the same request, at once if it sounds. Hold the lock."""
+        board = self._board
+        if request == board.request:
+            return
+        if board.state == "stopped":
+            board.request = request
+        else:
+            board.ask_over(request)
 
     def set_loop(self, on: bool) -> None:
         """Whether what is played repeats, from now on."""
@@ -160,7 +207,7 @@ class Player:
             _, source, ring = board.sounding
             source.loop = on
             if on and ring.ended:  # the end is decoded already, so the way back has to be begun anew
-                board.ask(replace(board.request, at_s=source.position_s(ring.taken)))
+                board.ask_over(board.request)
 
     def set_gain_db(self, x: float) -> None:
         """Loudness in dB; 0 is the file's own, :data:`MAX_GAIN_DB` the most."""

@@ -16,11 +16,12 @@ class Ring:
         frames: The memory, ``(size, channels)``.
         written, taken: Frames that went in and out since :meth:`reset`; frame i lies at ``i % size``.
         ended: Set by the producer when nothing more will come.
+        lull: Set by the producer while it looks for the next sound behind a silence that is left out.
         serial: Which request the frames belong to; the owner's business.
         level: How far a fade has come; the consumer's business.
     """
 
-    __slots__ = ("ended", "frames", "level", "serial", "size", "taken", "written")
+    __slots__ = ("ended", "frames", "level", "lull", "serial", "size", "taken", "written")
 
     def __init__(self, size: int, channels: int) -> None:
         self.frames = np.zeros((size, channels), np.float32)
@@ -30,7 +31,7 @@ class Ring:
     def reset(self, serial: int) -> None:
         """Empties the ring for a new request; only while no other thread uses it."""
         self.written = self.taken = self.level = 0
-        self.ended = False
+        self.ended = self.lull = False
         self.serial = serial
 
     @property

@@ -18,6 +18,7 @@ _CONTEXT_S = 0.18
 """Seconds of the source on either side of a piece that let Rubber Band settle."""
 _JOIN_S = 0.03
 _SEARCH_S = 0.012
+_LEAST = 1024  # frames that Rubber Band makes something of
 
 
 class Stretch:
@@ -88,8 +89,8 @@ class Stretch:
 def _rubber_band(source: np.ndarray, samplerate: int, speed: float) -> np.ndarray:
     from pedalboard import time_stretch  # 0.1 s to import, and rarely wanted
 
-    if not len(source):
-        return source
+    if len(source) < _LEAST:
+        source = np.concatenate((source, np.zeros((_LEAST - len(source), source.shape[1]), np.float32)))
     out = time_stretch(np.ascontiguousarray(source.T), float(samplerate), speed, high_quality=True)
     return np.ascontiguousarray(out.T)
 
@@ -149,4 +150,4 @@ def stretch_blocks(
 def stretched(samples: np.ndarray, samplerate: int, speed: float) -> np.ndarray:
     """A whole sound ``(n, channels)`` at another speed."""
     parts = list(stretch_blocks([samples], samplerate, samples.shape[1], speed))
-    return np.concatenate(parts) if parts else samples
+    return np.concatenate(parts) if parts else samples[:0]
