@@ -99,9 +99,9 @@ def test_pulling_at_the_region_asks_for_it_first_and_then_drags_it(wave: Wavefor
 def test_no_region_is_shorter_than_a_sample_or_leaves_the_clip(wave: Waveform) -> None:
     drag_mouse(wave, (790, 90), (2000, 90))
     assert wave.region is not None and wave.region.end_s <= SECONDS
-    wave._stretch(SECONDS, SECONDS)
+    wave.stretch(SECONDS, SECONDS)
     assert wave.region.duration_s == pytest.approx(1 / 48000)
-    wave._stretch(0.0, 0.0)
+    wave.stretch(0.0, 0.0)
     assert ends(wave.region) == pytest.approx((0.0, 1 / 48000))
 
 

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from foley_desktop.errors import FoleyError
 from foley_desktop.library.service import LibraryService
 from foley_desktop.models import Clip, Hit, Region
 from foley_desktop.ui import text
 from foley_desktop.ui.playback import Playback
 from foley_desktop.ui.transport import Transport
-from foley_desktop.ui.waveform import Waveform
-from foley_desktop.workers import jobs
+from foley_desktop.ui.wave_desk import WaveDesk
 from foley_desktop.workers.runner import Runner
 
 
@@ -29,18 +25,16 @@ class Deck(QWidget):
 
     def __init__(self, service: LibraryService, runner: Runner, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._service = service
-        self._runner = runner
-        self._wanted = ""
         self.playback = Playback(self)
         self.transport = Transport()
-        self.waveform = Waveform()
+        self.waves = WaveDesk(service, runner)
+        self.waveform = self.waves.waveform
         self.transport.audition.setChecked(service.settings.audition_on_select)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.transport)
-        column.addWidget(self.waveform, 1)
+        column.addWidget(self.waves, 1)
         self._connect()
 
     def _connect(self) -> None:
@@ -52,7 +46,6 @@ class Deck(QWidget):
         transport.gain_changed.connect(playback.set_gain_db)
         waveform.seeked.connect(playback.play_from)
         waveform.region_changed.connect(self._on_region)
-        waveform.samples_wanted.connect(self._fetch_samples)
         playback.moved.connect(self._on_moved)
         playback.state_changed.connect(self._on_state)
         playback.failed.connect(self.failed)
@@ -77,9 +70,8 @@ class Deck(QWidget):
             best = (moment_s, hit.end_s)
         new = self.clip is None or self.clip.id != clip.id
         if new:
-            self.waveform.show_clip(clip, best)
+            self.waves.show_clip(clip, best)
             self.transport.show_clip(clip)
-            self._fetch_peaks(clip)
         else:
             self.waveform.set_best(best)
         if self.auditions:
@@ -113,37 +105,6 @@ class Deck(QWidget):
             return False
         self.waveform.set_region(Region(*best))
         return True
-
-    def _fetch_peaks(self, clip: Clip) -> None:
-        if clip.status != "ok":
-            self.waveform.show_trouble(clip.id, "This sound is not there now: connect its drive and rescan.")
-            return
-        service, waveform = self._service, self.waveform
-
-        def fail(error: FoleyError) -> None:
-            waveform.show_trouble(clip.id, f"{error.sentence} {error.hint}".strip())
-
-        def is_stale() -> bool:
-            # Asked on a worker: an attribute read, no Qt.
-            return self._wanted != clip.id
-
-        self._wanted = clip.id
-        self._runner.reads.submit(
-            lambda: service.peaks(clip, cancelled=is_stale),
-            lambda peaks: waveform.show_peaks(clip.id, peaks),
-            fail,
-            key="peaks",
-            what="Reading the waveform",
-        )
-
-    def _fetch_samples(self, clip: Clip, first: int, frames: int) -> None:
-        # Without samples the waveform stays as coarse as its peaks, which is no error to speak of.
-        self._runner.reads.submit(
-            partial(jobs.samples, clip, first, frames),
-            lambda samples: self.waveform.show_samples(clip.id, first, samples),
-            key="samples",
-            what="Reading the waveform",
-        )
 
     def _on_region(self, region: Region | None) -> None:
         self.playback.set_region(region)

@@ -302,6 +302,21 @@ def _microphone(p: QPainter) -> None:
     _lines(p, (12, 17.5, 12, 21), (8.5, 21, 15.5, 21))
 
 
+def _spectrum(p: QPainter) -> None:
+    p.drawRoundedRect(QRectF(3, 4, 18, 16), 2, 2)
+    for x, top in ((7, 14), (10.4, 8), (13.8, 11), (17, 15.5)):
+        _lines(p, (x, top, x, 17))
+
+
+def _snap(p: QPainter) -> None:
+    path = QPainterPath(QPointF(6, 4))
+    path.lineTo(6, 12)
+    path.arcTo(QRectF(6, 6, 12, 12), 180, 180)
+    path.lineTo(18, 4)
+    p.drawPath(path)
+    _lines(p, (4, 8, 8, 8), (16, 8, 20, 8), (12, 21, 12, 22))
+
+
 def _dot(p: QPainter) -> None:
     p.setBrush(p.pen().color())
     p.drawEllipse(QPointF(12, 12), 5, 5)
@@ -338,6 +353,8 @@ _DRAWINGS: dict[str, Drawing] = {
     "takes": _takes,
     "gear": _gear,
     "microphone": _microphone,
+    "spectrum": _spectrum,
+    "snap": _snap,
     "dot": _dot,
     "wide": _wide,
     "chevron": _chevron,

@@ -61,10 +61,13 @@ HELP: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
         "Waveform",
         (
             ("Click", "play from there"),
-            ("Drag", "select a region"),
+            ("Drag", "select a region; Alt: no snapping"),
             ("Drag the region", "out to an editor, as a file"),
-            ("Wheel", "zoom; with Shift: move along"),
-            ("Double click", "the whole clip again"),
+            ("Wheel  +  −", "zoom; wheel with Shift: move along"),
+            ("Z", "the whole clip; with Shift: the region"),
+            ("Double click", "the whole clip; a named region: select it"),
+            ("Ctrl+←  Ctrl+→", "move the start; with Shift the end"),
+            ("G", "spectrogram or wave"),
         ),
     ),
     (

@@ -1,14 +1,17 @@
-"""How the cells of the results table are painted: stars and heart, score bars, the playing row.
+"""How the cells of the results table are painted: stars and heart, score bars, tiny waves, the playing row.
 
 Painted as plain text by hand: Qt never gets a chance to read a tag as markup.
 """
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QPointF, QRect, QRectF, Qt
-from PySide6.QtGui import QFontMetrics, QPainter
+from PySide6.QtGui import QFontMetrics, QImage, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
+from foley_desktop.models import Clip
 from foley_desktop.ui import icons, text, theme
 from foley_desktop.ui.results_model import COLUMNS, ROW_ROLE, ResultsModel
 from foley_desktop.workers.jobs import Row
@@ -28,8 +31,17 @@ def rating_at(cell: QRect, position: QPoint) -> int | None:
     return star if 1 <= star <= 5 else None
 
 
+class SketchSource(Protocol):
+    """Who has small waveforms to paint."""
+
+    def image(self, clip: Clip, cell: QRect, ratio: float, selected: bool) -> QImage | None:
+        """The picture of a clip for a cell, at ``ratio`` device pixels a pixel; None while there is none."""
+
+
 class ResultsDelegate(QStyledItemDelegate):
     """Paints one cell; see the module."""
+
+    sketches: SketchSource | None = None
 
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
@@ -49,6 +61,8 @@ class ResultsDelegate(QStyledItemDelegate):
             painter.fillRect(option.rect, theme.colour("stripe"))
         if column.name == "rating":
             _paint_rating(painter, option.rect, row, playing, selected)
+        elif column.name == "wave":
+            self._paint_sketch(painter, option.rect, row, selected)
         elif column.name == "score":
             self._paint_score(painter, option, row, model.top_score)
         else:
@@ -84,6 +98,16 @@ class ResultsDelegate(QStyledItemDelegate):
         words = index.data(Qt.ItemDataRole.DisplayRole) or ""
         elided = QFontMetrics(font).elidedText(words, Qt.TextElideMode.ElideRight, area.width())
         painter.drawText(area, side | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine, elided)
+
+    def _paint_sketch(self, painter: QPainter, cell: QRect, row: Row, selected: bool) -> None:
+        area = cell.adjusted(_PADDING, 0, -_PADDING, 0)
+        if self.sketches is None or area.width() < 8:
+            return
+        ratio = painter.device().devicePixelRatio()
+        image = self.sketches.image(row.clip, area, ratio, selected)
+        if image is not None:
+            top = area.top() + (area.height() - image.height() / ratio) / 2
+            painter.drawImage(QPointF(area.left(), round(top * ratio) / ratio), image)
 
     def _paint_score(
         self, painter: QPainter, option: QStyleOptionViewItem, row: Row, top_score: float

@@ -64,7 +64,15 @@ COLUMNS: tuple[Column, ...] = (
         lambda row: text.shown(row.label) if row.takes > 1 else text.file_name(row.clip),
         lambda row: _fold(row.clip.name),
         "name",
-        width=214,
+        width=204,
+    ),
+    Column(
+        "wave",
+        "Wave",
+        "What the sound looks like; right-click any heading to choose the columns",
+        lambda row: "",
+        lambda row: None,
+        width=104,
     ),
     Column(
         "category",
@@ -82,7 +90,7 @@ COLUMNS: tuple[Column, ...] = (
         lambda row: text.description(row.clip),
         lambda row: _fold(row.clip.description or row.clip.title or row.clip.keywords),
         "description",
-        width=184,
+        width=150,
     ),
     Column(
         "duration",

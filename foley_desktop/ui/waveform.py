@@ -1,40 +1,43 @@
 """The waveform of the clip in hand: playhead, click to play from there, regions, zoom.
 
-What happens here is told by signals; the widget plays and renders nothing itself. Positions on the
+What happens here is told by signals; the widget plays, reads and renders nothing itself. Positions on the
 screen and in time are floats all the way, so that a click means the time under the pointer at any
-scale factor.
+scale factor; a region begins and ends at whole frames, so that what is selected is what is rendered.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QImage, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent, QWheelEvent
-from PySide6.QtWidgets import QApplication, QSizePolicy, QWidget
+from PySide6.QtGui import (
+    QMouseEvent,
+    QNativeGestureEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QResizeEvent,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from foley_desktop.audio.peaks import Peaks
-from foley_desktop.models import Clip, Region
+from foley_desktop.audio.spectrogram import Spectrogram
+from foley_desktop.models import Clip, Marker, Region
 from foley_desktop.ui import text, theme
 from foley_desktop.ui.waveform_data import WaveData
-from foley_desktop.ui.waveform_image import WaveMasks
+from foley_desktop.ui.waveform_picture import Picture, Scene
+from foley_desktop.ui.waveform_pointer import Pointer
 from foley_desktop.ui.waveform_ruler import HEIGHT as RULER
-from foley_desktop.ui.waveform_ruler import paint_ruler, paint_time
+from foley_desktop.ui.waveform_ruler import paint_time, small_font
+from foley_desktop.ui.waveform_spectrum import Spectra
+from foley_desktop.ui.waveform_view import WaveView, nudged, stretched
 
-EDGE = 5.0
-"""How near to a region's edge, in pixels, the pointer takes hold of it."""
-MOST_ZOOM_S = 0.005
 MOST_OF_IT = 0.8
-
-
-@dataclass(slots=True)
-class _Gesture:
-    """A press of the left button: where it began and what it does."""
-
-    kind: str  # "seek", "select", "start", "end", "carry"
-    x: float
-    anchor_s: float
+FOLLOW_AT = 0.04
+"""Where in the view the playhead stands after it ran out of it, as a share of the width."""
+_UNKNOWN_RATE = 48000
 
 
 class Waveform(QWidget):
@@ -44,8 +47,12 @@ class Waveform(QWidget):
     """A click: play from there."""
     region_changed = Signal(object)
     """A Region, or None."""
+    region_settled = Signal(bool)
+    """An edge of the region was let go of; True where it must stay exactly there."""
     samples_wanted = Signal(object, int, int)
     """A Clip, the first frame and the number of frames that are wanted for the view."""
+    view_changed = Signal()
+    """Another stretch is seen, or another clip."""
     region_pressed = Signal()
     """The button went down inside the region: it may be dragged out."""
     region_dragged = Signal()
@@ -59,16 +66,19 @@ class Waveform(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.clip: Clip | None = None
-        self._data: WaveData | None = None
-        self._asked: tuple[int, int] | None = None
         self.region: Region | None = None
         self.position_s: float | None = None
+        self.view = WaveView.whole(0)
+        self.shows_spectrum = False
+        self.spectra = Spectra()
+        self._data: WaveData | None = None
+        self._rate = _UNKNOWN_RATE
+        self._asked: tuple[int, int] | None = None
+        self._markers: tuple[Marker, ...] = ()
         self._best: tuple[float, float] | None = None
         self._words = "Select a sound to see its waveform."
-        self._view = (0.0, 1.0)
-        self._gesture: _Gesture | None = None
-        self._hover: float | None = None
-        self._images: tuple[QImage, QImage, QRectF] | None = None
+        self._pointer = Pointer(self)
+        self._picture: Picture | None = None
 
     def sizeHint(self) -> QSize:
         return QSize(800, 170)
@@ -81,49 +91,83 @@ class Waveform(QWidget):
         return self._best
 
     @property
+    def samplerate(self) -> int:
+        return self._rate
+
+    @property
     def duration_s(self) -> float:
-        if self._data is not None:
-            return self._data.duration_s
-        return (self.clip.duration_s or 0.0) if self.clip else 0.0
+        return self.view.frames / self._rate
 
     @property
     def visible_range(self) -> tuple[float, float]:
         """Start and end of the visible stretch in seconds."""
-        return self._view
+        return self.view.start / self._rate, self.view.end / self._rate
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all of the clip in hand is drawn."""
+        return self._data is not None and self._data.peaks.frames == self.view.frames
 
     def show_clip(self, clip: Clip | None, best: tuple[float, float] | None = None) -> None:
         """Takes another clip in hand; its peaks follow with :meth:`show_peaks`."""
-        self.clip, self._data, self._asked = clip, None, None
+        self.clip, self._data, self._asked, self._markers = clip, None, None, ()
         self.position_s = None
+        self.spectra.clear()
+        self._rate = (clip.samplerate if clip else None) or _UNKNOWN_RATE
+        frames = (clip.frames or round((clip.duration_s or 0.0) * self._rate)) if clip else 0
         self._words = "Reading the waveform …" if clip else "Select a sound to see its waveform."
         self.set_best(best)
-        self._view = (0.0, max(self.duration_s, MOST_ZOOM_S))
-        self._gesture = None
-        self._set_region(None)
-        self._redraw()
+        self._pointer.forget()
+        self.set_region(None)
+        self.look(WaveView.whole(frames))
 
     def set_best(self, best: tuple[float, float] | None) -> None:
         """Marks the moment that fits the search."""
-        if best is not None and best[1] - best[0] > MOST_OF_IT * self.duration_s:
+        frames = self.clip.frames if self.clip else None
+        length = frames / self._rate if frames else self.duration_s
+        if best is not None and best[1] - best[0] > MOST_OF_IT * length:
             best = None  # it is all of it
         self._best = best
-        self.update()
+        self._redraw()
 
-    def show_peaks(self, clip_id: str, peaks: Peaks) -> None:
-        """Draws the peaks, if the clip is still in hand."""
+    def show_peaks(self, clip_id: str, peaks: Peaks, *, partial: bool = False) -> None:
+        """Draws the peaks, if the clip is still in hand; ``partial`` ones are of what was read so far."""
         if self.clip is None or self.clip.id != clip_id:
             return
-        self._data = WaveData(peaks)
-        self._view = (0.0, max(self.duration_s, MOST_ZOOM_S))
-        self._words = "This clip holds no sound." if not peaks.frames else ""
-        self._redraw()
+        old = self._data
+        self._rate = peaks.samplerate or self._rate
+        frames = max(peaks.frames, self.view.frames) if partial else peaks.frames
+        self._data = WaveData(peaks, frames)
+        if old is not None:
+            self._data.take_samples_of(old)
+        self._words = "" if partial or peaks.frames else "This clip holds no sound."
+        if frames != self.view.frames:
+            self.look(WaveView.whole(frames))
+        else:
+            self._redraw()
 
     def show_samples(self, clip_id: str, first: int, samples: np.ndarray) -> None:
         """Draws samples, float32 ``(n, channels)`` from frame ``first``, where peaks are too coarse."""
         if self.clip is not None and self.clip.id == clip_id and self._data is not None:
             self._data.add_samples(first, samples)
-            self._images = None
-            self.update()
+            self._repaint_picture()
+
+    def show_markers(self, clip_id: str, markers: Sequence[Marker]) -> None:
+        """Draws cue points and regions of the file."""
+        if self.clip is not None and self.clip.id == clip_id:
+            self._markers = tuple(markers)
+            self._redraw()
+
+    def show_spectrogram(self, clip_id: str, picture: Spectrogram) -> None:
+        """Takes a picture of the clip, or of a stretch of it."""
+        if self.clip is not None and self.clip.id == clip_id:
+            self.spectra.add(picture)
+            self._repaint_picture()
+
+    def show_spectrum(self, shown: bool) -> None:
+        """Shows the spectrogram in place of the wave."""
+        self.shows_spectrum = shown
+        self._redraw()
 
     def show_trouble(self, clip_id: str, sentence: str) -> None:
         """Says in place of the waveform why there is none."""
@@ -131,240 +175,222 @@ class Waveform(QWidget):
             self._words = sentence
             self._redraw()
 
+    # --- the playhead
+
     def set_position(self, seconds: float | None) -> None:
-        """Moves the playhead; None hides it."""
-        if seconds == self.position_s:
+        """Moves the playhead; None hides it. Zoomed in, the view follows it out of sight."""
+        old = self.position_s
+        if seconds == old:
             return
         self.position_s = seconds
-        self.update()
+        if seconds is not None and self._follow(old, seconds):
+            return
+        places = [self.x_of(at) for at in (old, seconds) if at is not None]
+        inside = [min(max(0.0, x), float(self.width())) for x in places]
+        if old is None or seconds is None:  # what was heard changes its colour from its start on
+            inside.append(0.0)
+        left, right = int(min(inside)) - 3, int(max(inside)) + 4
+        self.update(left, 0, right - left, self.height())
+
+    def _follow(self, old: float | None, new: float) -> bool:
+        """Turns the page when the playhead leaves it; someone who looks elsewhere is left there."""
+        start, end = self.visible_range
+        seen = old is None or start <= old <= end
+        if self.view.is_whole or self._pointer.is_down or start <= new <= end or not seen:
+            return False
+        self.look(self.view.moved((new - start - FOLLOW_AT * (end - start)) * self._rate))
+        return True
+
+    # --- the region
 
     def set_region(self, region: Region | None) -> None:
-        self._set_region(region)
-
-    def _set_region(self, region: Region | None) -> None:
+        """Selects a stretch, or nothing."""
         if region != self.region:
             self.region = region
             self.region_changed.emit(region)
         self.update()
 
+    @property
+    def region_frames(self) -> tuple[int, int] | None:
+        """First frame of the region, and the one behind its last."""
+        if self.region is None:
+            return None
+        return round(self.region.start_s * self._rate), round(self.region.end_s * self._rate)
+
+    def select_frames(self, first: int, last: int) -> None:
+        """Selects the frames from ``first`` up to ``last``."""
+        self.set_region(Region(first / self._rate, last / self._rate))
+
+    def stretch(self, one_s: float, other_s: float) -> None:
+        """Selects between two times: whole frames, at least one."""
+        frames = stretched(one_s * self._rate, other_s * self._rate, self.view.frames)
+        if frames is not None:
+            self.select_frames(*frames)
+
+    def settle(self, exactly: bool = False) -> None:
+        """An edge was put where it is to be, give or take a zero crossing."""
+        if self.region is not None:
+            self.region_settled.emit(exactly)
+
+    def nudge(self, edge: str, pixels: int) -> None:
+        """Moves the region's ``start`` or ``end`` by some pixels, at least by a frame each."""
+        frames = self.region_frames
+        if frames is None:
+            return
+        step = max(1, round(self.view.span / max(1, self.width())))
+        self.select_frames(*nudged(frames, edge, pixels * step, self.view.frames))
+        self.settle(True)
+
     # --- time and pixels
 
     def time_at(self, x: float) -> float:
         """The time under a horizontal position, kept within the clip."""
-        start, end = self._view
-        seconds = start + (end - start) * x / max(1.0, float(self.width()))
-        return min(max(0.0, seconds), self.duration_s)
+        return self.view.frame_at(x, self.width()) / self._rate
 
     def x_of(self, seconds: float) -> float:
         """The horizontal position of a time; may lie outside the widget."""
-        start, end = self._view
-        return (seconds - start) / max(1e-9, end - start) * self.width()
+        return self.view.x_of(seconds * self._rate, self.width())
 
-    # --- mouse
+    def look(self, view: WaveView) -> None:
+        """Shows another stretch of the clip."""
+        self.view = view
+        self._redraw()
+        self.view_changed.emit()
+
+    def zoom(self, factor: float) -> None:
+        """Shows ``factor`` times as much, around the playhead where it is seen, else around the middle."""
+        share = 0.5
+        if self.position_s is not None and 0 <= self.x_of(self.position_s) <= self.width():
+            share = self.x_of(self.position_s) / max(1, self.width())
+        self.look(self.view.zoomed(factor, share))
+
+    def fit(self) -> None:
+        """Shows all of the clip."""
+        self.look(WaveView.whole(self.view.frames))
+
+    def fit_region(self) -> None:
+        """Shows the region, with a little room at its sides; without one, all of the clip."""
+        frames = self.region_frames
+        if frames is None:
+            self.fit()
+            return
+        room = 0.04 * (frames[1] - frames[0])
+        self.look(self.view.showing(frames[0] - room, frames[1] + room))
+
+    # --- events
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        if event.button() != Qt.MouseButton.LeftButton or self.duration_s <= 0:
-            return
-        x = event.position().x()
-        kind, anchor = self._grip(x)
-        self._gesture = _Gesture(kind, x, anchor)
-        if kind == "carry":
-            self.region_pressed.emit()
-
-    def _grip(self, x: float) -> tuple[str, float]:
-        """What a press at ``x`` takes hold of, and the time that stays fixed meanwhile."""
-        if self.region is not None:
-            left, right = self.x_of(self.region.start_s), self.x_of(self.region.end_s)
-            if abs(x - left) <= EDGE:
-                return "start", self.region.end_s
-            if abs(x - right) <= EDGE:
-                return "end", self.region.start_s
-            if left < x < right:
-                return "carry", self.time_at(x)
-        return "seek", self.time_at(x)
+        self._pointer.press(event)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        x = event.position().x()
-        self._hover = x
-        gesture = self._gesture
-        if gesture is None or not event.buttons() & Qt.MouseButton.LeftButton:
-            grip = self._grip(x)[0] if self.duration_s > 0 else ""
-            shapes = {"start": Qt.CursorShape.SizeHorCursor, "end": Qt.CursorShape.SizeHorCursor,
-                      "carry": Qt.CursorShape.OpenHandCursor}  # fmt: skip
-            self.setCursor(shapes.get(grip, Qt.CursorShape.IBeamCursor))
-            self.update()
-            return
-        far = abs(x - gesture.x) >= QApplication.startDragDistance()
-        if gesture.kind == "seek" and far:
-            gesture.kind = "select"
-        if gesture.kind in ("select", "start", "end"):
-            self._stretch(gesture.anchor_s, self.time_at(x))
-        elif gesture.kind == "carry" and far:
-            self.region_dragged.emit()
-        self.update()
-
-    def _stretch(self, one: float, other: float) -> None:
-        """Selects between two times, at least one sample long."""
-        rate = self._data.peaks.samplerate if self._data else 48000
-        start, end = sorted((one, other))
-        shortest = 1.0 / max(1, rate)
-        if end - start < shortest:
-            end = min(self.duration_s, start + shortest)
-            start = max(0.0, end - shortest)
-        if end > start:
-            self._set_region(Region(start, end))
+        self._pointer.move(event)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        gesture, self._gesture = self._gesture, None
-        if gesture is None or event.button() != Qt.MouseButton.LeftButton:
-            return
-        if gesture.kind == "seek":
-            self._set_region(None)
-            self.seeked.emit(gesture.anchor_s)
-        elif (
-            gesture.kind == "carry"
-            and abs(event.position().x() - gesture.x) < QApplication.startDragDistance()
-        ):
-            self.seeked.emit(gesture.anchor_s)
+        self._pointer.release(event)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        self._pointer.double_click(event)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        self._pointer.wheel(event)
+
+    def event(self, event: QEvent) -> bool:
+        if isinstance(event, QNativeGestureEvent) and self._pointer.pinch(event):
+            return True
+        if event.type() == QEvent.Type.DevicePixelRatioChange:
+            self._redraw()
+        return super().event(event)
 
     def forget_press(self) -> None:
         """After a drag: the release went elsewhere."""
-        self._gesture = None
-
-    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Back to the whole clip when zoomed in; else the whole clip becomes the region."""
-        if event.button() != Qt.MouseButton.LeftButton or self.duration_s <= 0:
-            return
-        self._gesture = None
-        if self._view != (0.0, self.duration_s):
-            self._look_at(0.0, self.duration_s)
-        else:
-            self._set_region(Region(0.0, self.duration_s))
-
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        """Up and down zooms around the pointer; sideways, or with Shift, moves along."""
-        if self.duration_s <= 0:
-            return
-        start, end = self._view
-        span = end - start
-        angle = event.angleDelta()
-        if angle.x() or event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
-            step = -(angle.x() or angle.y()) / 1200 * span
-            step = min(max(step, -start), self.duration_s - end)
-            self._look_at(start + step, end + step)
-        elif angle.y():
-            fixed = self.time_at(event.position().x())
-            share = (fixed - start) / span
-            span = min(self.duration_s, max(MOST_ZOOM_S, span * 0.8 ** (angle.y() / 120)))
-            start = min(max(0.0, fixed - share * span), self.duration_s - span)
-            self._look_at(start, start + span)
-        event.accept()
-
-    def _look_at(self, start: float, end: float) -> None:
-        self._view = (start, end)
-        self._redraw()
+        self._pointer.forget()
 
     def leaveEvent(self, event: QEvent) -> None:
-        self._hover = None
+        self._pointer.leave()
         self.update()
-
-    # --- painting
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         self._redraw()
+        self.view_changed.emit()
+
+    # --- painting
+
+    def scene(self) -> Scene:
+        """What there is to see now."""
+        return Scene(
+            width=self.width(),
+            height=self.height(),
+            ratio=self.devicePixelRatioF(),
+            font=self.font(),
+            samplerate=self._rate,
+            view=self.view,
+            data=self._data,
+            spectra=self.spectra if self.shows_spectrum else None,
+            markers=self._markers,
+            best=self._best,
+        )
+
+    def _repaint_picture(self) -> None:
+        self._picture = None
+        self.update()
 
     def _redraw(self) -> None:
-        self._images = None
-        self.update()
+        self._repaint_picture()
         if self._data is None or self.clip is None:
             return
-        wanted = self._data.wanted(*self._view, self._columns())
+        wanted = self._data.wanted(*self.visible_range, self.scene().columns)
         if wanted is not None and wanted != self._asked:
             self._asked = wanted
             self.samples_wanted.emit(self.clip, *wanted)
 
-    def _columns(self) -> int:
-        return max(1, round(self.width() * self.devicePixelRatioF()))
-
-    def _body(self) -> QRectF:
-        return QRectF(0, RULER, self.width(), max(1, self.height() - RULER))
-
-    def _made_images(self) -> tuple[QImage, QImage, QRectF] | None:
-        """The wave ahead and the wave played, and where they belong."""
-        if self._images is None and self._data is not None and self._data.peaks.frames:
-            body = self._body()
-            height = max(1, round(body.height() * self.devicePixelRatioF()))
-            view, start, end = self._data.view(*self._view, self._columns())
-            masks, red = WaveMasks(view, height), theme.colour("red")
-            ahead = masks.coloured(theme.colour("wave"), theme.colour("wave_core"), red)
-            played = masks.coloured(theme.colour("played"), theme.colour("played_core"), red)
-            left, right = self.x_of(start), self.x_of(end)
-            self._images = (ahead, played, QRectF(left, body.top(), right - left, body.height()))
-        return self._images
-
     def paintEvent(self, event: QPaintEvent) -> None:
+        if self._picture is None:
+            self._picture = Picture(self.scene())
         painter = QPainter(self)
-        painter.fillRect(self.rect(), theme.colour("window"))
-        if self.clip is not None:
-            painter.fillRect(QRectF(0, 0, self.width(), RULER), theme.colour("bar"))
-        images = self._made_images()
-        if images is None:
+        painter.drawImage(QPointF(0, 0), self._picture.face(False))
+        body = self._picture.scene.body
+        if self._data is None or not self._data.frames:
             painter.setPen(theme.colour("faint"))
-            painter.drawText(self._body(), Qt.AlignmentFlag.AlignCenter, text.shown(self._words))
-        else:
-            self._paint_region(painter)
-            self._paint_wave(painter, *images)
-            self._paint_marks(painter)
-        if self.duration_s > 0:
-            paint_ruler(painter, self.font(), self.width(), self._view, self.x_of)
-            if self._hover is not None and self._gesture is None:
-                paint_time(painter, self._hover, self.time_at(self._hover), self.width())
+            painter.drawText(body, Qt.AlignmentFlag.AlignCenter, text.shown(self._words))
+        self._paint_heard(painter, body)
+        self._paint_region(painter, body)
+        self._paint_pointer(painter)
         painter.end()
 
-    def _paint_wave(self, painter: QPainter, ahead: QImage, played: QImage, place: QRectF) -> None:
-        body = self._body()
-        channels = self._data.peaks.channels if self._data else 1
-        painter.setPen(theme.colour("line"))
-        for channel in range(channels):
-            y = body.top() + body.height() * (channel + 0.5) / channels
-            painter.drawLine(QPointF(0, y), QPointF(body.width(), y))
-        painter.drawImage(place, ahead)
-        if self.position_s is not None:
-            region = self.region
-            inside = region is not None and region.start_s <= self.position_s <= region.end_s
-            tail = max(0.0, self.x_of(region.start_s)) if region is not None and inside else 0.0
-            head = min(max(tail, self.x_of(self.position_s)), float(self.width()))
-            heard = QRectF(tail, body.top(), head - tail, body.height())
+    def _paint_heard(self, painter: QPainter, body: QRectF) -> None:
+        if self.position_s is None:
+            return
+        head = min(max(0.0, self.x_of(self.position_s)), float(self.width()))
+        region = self.region
+        inside = region is not None and region.start_s <= self.position_s <= region.end_s
+        tail = max(0.0, self.x_of(region.start_s)) if region is not None and inside else 0.0
+        if self._picture is not None and head > tail:
             painter.save()
-            painter.setClipRect(heard)
-            painter.fillRect(heard, theme.colour("window"))
-            self._paint_region(painter)
-            painter.drawImage(place, played)
+            painter.setClipRect(QRectF(tail, body.top(), head - tail, body.height()))
+            painter.drawImage(QPointF(0, 0), self._picture.face(True))
             painter.restore()
+        painter.setPen(QPen(theme.colour("text"), 1.5))
+        x = self.x_of(self.position_s)
+        painter.drawLine(QPointF(x, 0), QPointF(x, self.height()))
 
-    def _paint_region(self, painter: QPainter) -> None:
+    def _paint_region(self, painter: QPainter, body: QRectF) -> None:
         if self.region is None:
             return
         left, right = self.x_of(self.region.start_s), self.x_of(self.region.end_s)
-        area = QRectF(left, RULER, max(1.0, right - left), self.height() - RULER)
-        painter.fillRect(area, theme.colour("blue", 46))
+        painter.fillRect(QRectF(left, RULER, max(1.0, right - left), self.height()), theme.colour("blue", 46))
+        painter.setPen(QPen(theme.colour("blue"), 1.4))
+        for x in (left, right):
+            painter.drawLine(QPointF(x, RULER), QPointF(x, self.height()))
+            painter.fillRect(QRectF(x - 2.5, body.center().y() - 9, 5, 18), theme.colour("blue"))
+        if right - left > 70:
+            painter.setFont(small_font(self.font()))
+            painter.setPen(theme.colour("blue"))
+            painter.drawText(QPointF(max(4.0, left + 6), self.height() - 6), "drag out")
 
-    def _paint_marks(self, painter: QPainter) -> None:
-        if self._best is not None:
-            left, right = self.x_of(self._best[0]), self.x_of(self._best[1])
-            painter.fillRect(QRectF(left, RULER, max(2.0, right - left), 3), theme.colour("accent"))
-        if self.region is not None:
-            painter.setPen(QPen(theme.colour("blue"), 1.4))
-            for seconds in (self.region.start_s, self.region.end_s):
-                x = self.x_of(seconds)
-                painter.drawLine(QPointF(x, RULER), QPointF(x, self.height()))
-            words = f" {text.clock(self.region.duration_s)}  drag out "
-            left = max(4.0, self.x_of(self.region.start_s) + 5)
-            painter.drawText(QPointF(left, self.height() - 7), words.strip())
-        if self._hover is not None and self._gesture is None:
-            painter.setPen(QPen(theme.colour("text", 70), 1))
-            painter.drawLine(QPointF(self._hover, RULER), QPointF(self._hover, self.height()))
-        if self.position_s is not None:
-            x = self.x_of(self.position_s)
-            painter.setPen(QPen(theme.colour("text"), 1.5))
-            painter.drawLine(QPointF(x, 0), QPointF(x, self.height()))
+    def _paint_pointer(self, painter: QPainter) -> None:
+        x = self._pointer.x
+        if x is None or self._pointer.is_down or self.duration_s <= 0:
+            return
+        painter.setPen(QPen(theme.colour("text", 70), 1))
+        painter.drawLine(QPointF(x, RULER), QPointF(x, self.height()))
+        paint_time(painter, self.font(), x, self.time_at(x), self.width())

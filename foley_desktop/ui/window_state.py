@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QByteArray
 
+from foley_desktop.ui.results_model import COLUMNS
+
 if TYPE_CHECKING:
     from foley_desktop.ui.main_window import MainWindow
 
@@ -23,10 +25,12 @@ def capture(window: MainWindow) -> dict[str, Any]:
         "columns": _text(window.columns.saveState()),
         "listening": _text(window.listening.saveState()),
         "table": _text(window.results.view.horizontalHeader().saveState()),
+        "table_columns": [column.name for column in COLUMNS],
         "volume_db": window.deck.transport.volume,
         "golden": window.evaluation.golden.text(),
         "fold_takes": window.results.fold_button.isChecked(),
         "lab": window.lab.capture(),
+        "waves": window.deck.waves.capture(),
     }
 
 
@@ -39,12 +43,14 @@ def restore(window: MainWindow, extra: dict[str, Any]) -> None:
     window.restoreState(_bytes(state.get("docks")), VERSION)
     window.columns.restoreState(_bytes(state.get("columns")))
     window.listening.restoreState(_bytes(state.get("listening")))
-    window.results.view.restore_columns(_bytes(state.get("table")))
+    if state.get("table_columns") == [column.name for column in COLUMNS]:
+        window.results.view.restore_columns(_bytes(state.get("table")))
     golden = state.get("golden")
     if isinstance(golden, str):
         window.evaluation.golden.setText(golden)
     window.results.fold_button.setChecked(state.get("fold_takes") is True)
     window.lab.restore(state.get("lab"))
+    window.deck.waves.restore(state.get("waves"))
     volume = state.get("volume_db")
     if isinstance(volume, int) and not isinstance(volume, bool):
         window.deck.transport.volume = volume

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 from foley_desktop.ui.catalogue_wing import CatalogueWing
 from foley_desktop.ui.export_desk import ExportDesk
 from foley_desktop.ui.settings_desk import SettingsDesk
+from foley_desktop.ui.wave_wing import WaveWing
 
 if TYPE_CHECKING:
     from foley_desktop.ui.main_window import MainWindow
@@ -28,5 +29,6 @@ def build(window: MainWindow) -> dict[str, Wing]:
     return {
         "settings": SettingsDesk(window),
         "export": ExportDesk(window),
+        "waves": WaveWing(window),
         "catalogue": CatalogueWing(window),
     }

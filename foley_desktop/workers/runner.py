@@ -325,7 +325,7 @@ class Runner:
         self.search = TaskLane("search", self.mailbox)
         self.is_ending = False
         self.reads = TaskLane("reads", self.mailbox, threads=2)
-        self.listening = TaskLane("listening", self.mailbox)
+        self.listening = TaskLane("listening", self.mailbox, threads=2)
         self.sketches = TaskLane("sketches", self.mailbox)
         self.spotting = TaskLane("spotting", self.mailbox)
         self.writes = JobLane("writes", self.mailbox)
