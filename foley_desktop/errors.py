@@ -61,6 +61,10 @@ class RenderError(FoleyError):
     """A new audio file could not be written."""
 
 
+class TransferError(FoleyError):
+    """Files could not be handed to an editor: it is not set up, cannot be started or does not answer."""
+
+
 class CatalogError(FoleyError):
     """The catalog (SQLite) could not be opened, read or written."""
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 import itertools
 import os
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +24,7 @@ from foley_desktop.audio.decode import AudioInfo, AudioReader, open_audio
 from foley_desktop.audio.fades import faded
 from foley_desktop.audio.mix import mix, mix_matrix
 from foley_desktop.audio.naming import NAME_BYTES, clock_name, cut_name, plain_name
+from foley_desktop.audio.render_options import RenderOptions as RenderOptions
 from foley_desktop.audio.spool import Spool, floats
 from foley_desktop.audio.stretch import stretch_blocks
 from foley_desktop.audio.target import (
@@ -37,6 +38,7 @@ from foley_desktop.audio.target import (
 from foley_desktop.audio.treatment import Treatment, numbers
 from foley_desktop.errors import RenderError
 
+Watch = Callable[[float], None]
 _BLOCK_FRAMES = 1 << 16
 _LOSSY = {ending: (ending,) for ending in (".mp3", ".opus")} | dict.fromkeys(
     (".ogg", ".oga"), (".ogg", ".oga")
@@ -44,58 +46,13 @@ _LOSSY = {ending: (ending,) for ending in (".mp3", ".opus")} | dict.fromkeys(
 _EXACT_TYPES = {"PCM_32": "int32", "FLOAT": "float32", "DOUBLE": "float64"}
 
 
-@dataclass(frozen=True)
-class RenderOptions:
-    """What a new file is to be; None leaves it as the source has it.
-
-    Attributes:
-        start_s, end_s: The stretch, in seconds of the source.
-        rate: Sample rate in Hz.
-        depth: 8, 16 or 24 bits, or 32: floats, or integers where the source has 32-bit integers.
-        channels: 1 or 2, or more with the added ones silent.
-        normalise_db: The highest sample's level in dBFS, at most 0.
-        speed: As a tape would: 2 is twice as fast and an octave up. 0.05 to 20.
-        reverse: Back to front.
-        fade_in_s, fade_out_s: Lengths of fades at the ends of the new file, in its own seconds.
-        dither: Triangular dither where the depth falls.
-        treatment: What is done to the sound as the player does it, together with what stands above.
-        peak: The highest sample of the whole clip, for the treatment's normalising; None finds it out.
-    """
-
-    start_s: float | None = None
-    end_s: float | None = None
-    rate: int | None = None
-    depth: int | None = None
-    channels: int | None = None
-    normalise_db: float | None = None
-    speed: float | None = None
-    reverse: bool = False
-    fade_in_s: float = 0.0
-    fade_out_s: float = 0.0
-    dither: bool = True
-    treatment: Treatment = field(default_factory=Treatment)
-    peak: float | None = None
-
-    def check(self) -> None:
-        """Raises RenderError with a sentence when a value makes no sense."""
-        start_s = self.start_s or 0.0
-        for value, good, sentence in (
-            (start_s, 0 <= start_s < float("inf"), "The start must be 0 s or later."),
-            (self.end_s, (self.end_s or 0.0) > start_s, "The end must lie behind the start."),
-            (self.rate, 1000 <= (self.rate or 0) <= 768000, "The sample rate must be 1000 to 768000 Hz."),
-            (self.depth, self.depth in (8, 16, 24, 32), "The depth must be 8, 16, 24 or 32 bit."),
-            (self.channels, 1 <= (self.channels or 0) <= 64, "There must be 1 to 64 channels."),
-            (self.normalise_db, -100 <= (self.normalise_db or 0) <= 0, "The level must be -100 to 0 dB."),
-            (self.speed, 0.05 <= (self.speed or 0) <= 20, "The speed must be 0.05 to 20."),
-            (self.fade_in_s, 0 <= self.fade_in_s <= 60, "A fade must be 0 to 60 s long."),
-            (self.fade_out_s, 0 <= self.fade_out_s <= 60, "A fade must be 0 to 60 s long."),
-        ):
-            if value is not None and not good:
-                raise RenderError(sentence)
-
-
 def export(
-    source: str, target: Path, options: RenderOptions | None = None, *, overwrite: bool = False
+    source: str,
+    target: Path,
+    options: RenderOptions | None = None,
+    *,
+    overwrite: bool = False,
+    watch: Watch | None = None,
 ) -> AudioInfo:
     """Renders a new file; its format follows the target's extension (.wav, .flac, .aif, .aiff, .ogg).
 
@@ -107,6 +64,8 @@ def export(
         source: Absolute path of the clip.
         target: Where to write; its folder must be there.
         overwrite: Whether a file that is there may be replaced. The source itself never is.
+        watch: Told now and then how many seconds of the source have been read; what it raises ends the
+            rendering, and nothing is left of the new file.
 
     Returns:
         What was written.
@@ -121,7 +80,7 @@ def export(
         _check_target(source, target, overwrite)
         if not _copied(source, target, options, overwrite):
             with ExitStack() as stack:
-                _render(stack, source, target, options, overwrite)
+                _render(stack, source, target, options, overwrite, watch)
         with open_audio(os.fspath(target)) as written:
             return written.info
     except OSError as error:
@@ -155,7 +114,13 @@ def render_region(source: str, start_s: float, end_s: float, folder: Path, name_
 
 
 def render_new(
-    source: str, options: RenderOptions, folder: Path, stem: str, ending: str, extension: str
+    source: str,
+    options: RenderOptions,
+    folder: Path,
+    stem: str,
+    ending: str,
+    extension: str,
+    watch: Watch | None = None,
 ) -> Path:
     """Renders into a new file of ``folder``, called ``stem`` + ``ending`` + ``extension``.
 
@@ -173,7 +138,7 @@ def render_new(
         tail = ending + (f"_{number}" if number > 1 else "") + extension
         target = folder / (cut_name(plain_name(stem), NAME_BYTES - len(tail.encode())) + tail)
         try:
-            export(source, target, options)
+            export(source, target, options, watch=watch)
         except TargetExistsError:
             continue
         return target
@@ -206,12 +171,21 @@ def _ending(path: str) -> str:
 # ---------------------------------------------------------------- the chain
 
 
-def _render(stack: ExitStack, source: str, target: Path, options: RenderOptions, overwrite: bool) -> None:
+def _render(
+    stack: ExitStack,
+    source: str,
+    target: Path,
+    options: RenderOptions,
+    overwrite: bool,
+    watch: Watch | None,
+) -> None:
     reader = stack.enter_context(open_audio(source))
     info = reader.info
     encoding = choose_encoding(target, info, options.depth, dither=options.dither)
     first, last = _stretch(reader, options)
     blocks = _frames(_best_reader(stack, source, reader), first, last)
+    if watch is not None:
+        blocks = _watched(blocks, info.samplerate, watch)
     treatment = options.treatment
     if options.reverse != treatment.reverse:
         blocks = stack.enter_context(Spool(target.parent, blocks)).backwards()
@@ -328,6 +302,14 @@ def _mixed(blocks: Iterable[np.ndarray], channels_in: int, channels: int) -> Ite
     except ValueError as error:
         raise RenderError(f"{channels_in} channels can be reduced to 1 or 2 only.", cause=error) from error
     return (mix(floats(block), matrix) for block in blocks)
+
+
+def _watched(blocks: Iterator[np.ndarray], rate: int, watch: Watch) -> Iterator[np.ndarray]:
+    done = 0
+    for block in blocks:
+        watch(done / rate)
+        done += len(block)
+        yield block
 
 
 def _chosen(

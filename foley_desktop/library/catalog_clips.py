@@ -157,7 +157,7 @@ class ClipQueries(RootTable):
                 f"The library has no clip {as_text(ref)}.",
                 hint="Name a clip by its id, its path, or its path below an indexed folder.",
             )
-        return found
+        return self._used([found])[0]
 
     def _relative(self, ref: str) -> Clip | None:
         rel = os.path.normpath(ref).replace(os.sep, "/")

@@ -13,12 +13,13 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from foley_desktop.audio.render import RenderOptions, render_new
+from foley_desktop.audio.render import RenderOptions, Watch, render_new
 from foley_desktop.audio.treatment import Treatment
 from foley_desktop.errors import AudioFileError
 from foley_desktop.library import spot_names
 from foley_desktop.library.bins import Bins
 from foley_desktop.library.presets import FOLDER, NEUTRAL, Preset, Presets
+from foley_desktop.library.receivers import Receiver, receivers
 from foley_desktop.library.spotted import Spotted
 from foley_desktop.library.usage import How, Usage, Use
 from foley_desktop.models import Clip, Region
@@ -59,24 +60,30 @@ class Transfer:
         self.usage = Usage(service.catalog)
 
     @property
+    def receivers(self) -> list[Receiver]:
+        """What files can be sent to, as it is set up now."""
+        return receivers(self._settings, self._data)
+
+    @property
     def folder(self) -> Path:
         """Where files for drags are made when the preset names no folder."""
         chosen = self._settings.extra.get(FOLDER)
         return Path(chosen) if isinstance(chosen, str) and os.path.isabs(chosen) else self._data.spotted
 
-    def prepare(self, orders: Sequence[Order], preset: Preset) -> list[Parcel]:
+    def prepare(self, orders: Sequence[Order], preset: Preset, watch: Watch | None = None) -> list[Parcel]:
         """The files to hand over, in order: originals where nothing changes, else rendered ones.
 
-        What was rendered before in just that way, and is as it was, is handed over again.
+        What was rendered before in just that way, and is as it was, is handed over again. ``watch`` is told
+        of every rendering, see :func:`foley_desktop.audio.render.export`.
 
         Raises:
             AudioFileError: a clip is not there now, or cannot be read.
             RenderError: a file cannot be written, with what to do.
         """
         project = self.bins.current().name
-        return [self._parcel(order, preset, project) for order in orders]
+        return [self._parcel(order, preset, project, watch) for order in orders]
 
-    def _parcel(self, order: Order, preset: Preset, project: str) -> Parcel:
+    def _parcel(self, order: Order, preset: Preset, project: str, watch: Watch | None) -> Parcel:
         clip = order.clip
         if clip.status != "ok" or not os.path.isfile(os.fsencode(clip.path)):
             raise AudioFileError(
@@ -89,16 +96,14 @@ class Transfer:
         options = preset.options(clip, order.region, order.treatment)
         recipe = self._recipe(order, options, preset, project)
         with self._rendering:
-            file = self.spotted.find(recipe) or self._render(order, options, preset, project, recipe)
+            file = self.spotted.find(recipe)
+            if file is None:
+                folder = Path(preset.folder) if preset.folder else self.folder
+                stem, extension = self.name(order, preset, project), preset.extension_for(clip)
+                made = render_new(clip.path, options, folder, stem, "", extension, watch)
+                self.spotted.add(made, recipe, clip.id, project)
+                file = str(made)
         return Parcel(order, file, made=True)
-
-    def _render(self, order: Order, options: RenderOptions, preset: Preset, project: str, recipe: str) -> str:
-        folder = Path(preset.folder) if preset.folder else self.folder
-        stem = self.name(order, preset, project)
-        extension = preset.extension_for(order.clip)
-        file = render_new(order.clip.path, options, folder, stem, "", extension)
-        self.spotted.add(file, recipe, order.clip.id, project)
-        return str(file)
 
     def name(self, order: Order, preset: Preset, project: str) -> str:
         """What a new file is called, without extension and without the number that a collision adds."""

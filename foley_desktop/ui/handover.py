@@ -45,7 +45,7 @@ class Handover(QObject):
         self.as_heard = False
         self._offered: list[Parcel] = []
         self._began = False
-        self._press = 0
+        self._press = self._ahead = 0
         self.rows = self.source(view, view.forget_press)
         self.region = self.source(deck.waveform, deck.waveform.forget_press)
         view.drag_prepared.connect(self.prepare_rows)
@@ -102,8 +102,8 @@ class Handover(QObject):
         press = self._press
 
         def wanted() -> bool:
-            # Asked on a worker: an attribute read, no Qt.
-            return press == self._press
+            # Asked on a worker: attribute reads, no Qt.
+            return press == self._press and not self._runner.is_ending
 
         def make(ready: Callable[[list[str]], None], broken: Callable[[FoleyError], None]) -> None:
             def done(parcels: list[Parcel]) -> None:
@@ -119,7 +119,14 @@ class Handover(QObject):
         clip, region = self._deck.clip, self._deck.region
         orders = self.orders([(clip, region)]) if clip is not None and region is not None else []
         self._withdraw()
-        work = partial(transfer_jobs.make_ahead, self._service, orders, self.preset)
+        self._ahead += 1
+        number = self._ahead
+
+        def wanted() -> bool:
+            # Asked on a worker: attribute reads, no Qt.
+            return number == self._ahead and not self._runner.is_ending
+
+        work = partial(transfer_jobs.make_ahead, self._service, orders, self.preset, wanted)
         self._runner.spotting.submit(work, key="ahead", what="Rendering the region")
 
     def _withdraw(self) -> None:

@@ -6,15 +6,19 @@ Every function blocks and runs on a lane of the runner.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from typing import Any
 
+from foley_desktop.audio.render import Watch
 from foley_desktop.library.bins import Bin
 from foley_desktop.library.presets import Preset
 from foley_desktop.library.service import LibraryService
 from foley_desktop.library.transfer import Order, Parcel
 from foley_desktop.library.usage import How
 from foley_desktop.workers import settings_jobs
+
+Wanted = Callable[[], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,22 +70,37 @@ def remove_preset(service: LibraryService, name: str) -> Manner:
     return set_manner(service)
 
 
-def make_ahead(service: LibraryService, orders: Sequence[Order], preset: Preset) -> list[Parcel]:
-    """Renders what may be dragged soon, and discards what was rendered so far and never dragged."""
-    parcels = service.transfer.prepare(orders, preset) if orders else []
+def make_ahead(
+    service: LibraryService, orders: Sequence[Order], preset: Preset, wanted: Wanted
+) -> list[Parcel]:
+    """Discards what was rendered and never dragged, and renders what may be dragged soon.
+
+    Raises:
+        concurrent.futures.CancelledError: it is not ``wanted`` any more; nothing is left of it.
+    """
+    parcels = service.transfer.prepare(orders, preset, _watching(wanted)) if orders else []
     service.transfer.discard(parcels)
     return parcels
 
 
+def _watching(wanted: Wanted) -> Watch:
+    def watch(_: float) -> None:
+        if not wanted():
+            raise CancelledError
+
+    return watch
+
+
 def make_ready(
-    service: LibraryService, orders: Sequence[Order], preset: Preset, wanted: Callable[[], bool]
+    service: LibraryService, orders: Sequence[Order], preset: Preset, wanted: Wanted
 ) -> list[Parcel]:
     """The files for a drag that may begin at any moment, unless it is not ``wanted`` any more by then.
 
     Raises:
         FoleyError: one of them cannot be had; then there are none.
+        concurrent.futures.CancelledError: it is not wanted any more.
     """
-    parcels = service.transfer.prepare(orders, preset)
+    parcels = service.transfer.prepare(orders, preset, _watching(wanted))
     if wanted():
         service.transfer.offer(parcels)
     return parcels
