@@ -15,8 +15,8 @@ local function insert_all(path)
   if not list then return nil end
   local lines = {}
   for line in list:lines() do
-    line = line:gsub("[\r\n]+$", "")
-    if line ~= "" then lines[#lines + 1] = decoded(line) end
+    local bare = line:gsub("[\r\n]+$", "")
+    if bare ~= "" then lines[#lines + 1] = decoded(bare) end
   end
   list:close()
   os.remove(path)
