@@ -14,8 +14,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from foley_desktop.library.categories import Category
 from foley_desktop.library.searching import LOADING
 from foley_desktop.library.service import LibraryService
@@ -188,13 +186,6 @@ def _listed(service: LibraryService, request: Request, limit: int) -> Found:
 def page(service: LibraryService, request: Request, offset: int, limit: int = PAGE) -> list[Clip]:
     """Part of the unsearched list."""
     return service.browse(request.filters, request.order_by, request.descending, limit, offset)
-
-
-def samples(clip: Clip, first: int, frames: int) -> np.ndarray:
-    """Some frames of a clip, float32 ``(n, channels)``, for drawing them one by one."""
-    from foley_desktop.audio.decode import read_frames
-
-    return read_frames(clip.path, first, frames)[0]
 
 
 def overview(service: LibraryService) -> Overview:
