@@ -19,7 +19,7 @@ from foley_desktop.workers.jobs import Row
 _HEART_WIDTH = 20
 _STAR_STEP = 13
 _PADDING = 6
-_QUIET = frozenset({"category", "rate", "channels", "depth", "format", "time", "folder"})
+_QUIET = frozenset({"category", "rate", "channels", "depth", "format", "time", "used", "folder"})
 
 
 def rating_at(cell: QRect, position: QPoint) -> int | None:

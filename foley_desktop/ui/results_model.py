@@ -162,6 +162,15 @@ COLUMNS: tuple[Column, ...] = (
         56,
     ),
     Column(
+        "used",
+        "Used",
+        "When it was last dragged, exported or sent, and how often",
+        lambda row: text.used(row.clip),
+        lambda row: row.clip.used_s,
+        "used",
+        width=84,
+    ),
+    Column(
         "folder",
         "Folder",
         "Folder below the root",
@@ -371,6 +380,8 @@ class ResultsModel(QAbstractTableModel):
             return text.why(row.hit)
         if column.name == "rating":
             return f"{row.clip.rating} of 5" + (", a favourite" if row.clip.favourite else "")
+        if column.name == "used":
+            return text.used_tip(row.clip)
         if column.name in ("name", "folder"):
             lines = [row.clip.path]
             if row.takes > 1:

@@ -7,6 +7,7 @@ is ever read as rich text.
 
 from __future__ import annotations
 
+import datetime
 import html
 import os
 import unicodedata
@@ -118,6 +119,29 @@ def folder(clip: Clip) -> str:
 def file_name(clip: Clip) -> str:
     """The file's name on disk with its extension."""
     return shown(os.path.basename(clip.rel_path or clip.path) or clip.name)
+
+
+def used(clip: Clip) -> str:
+    """When a clip was last handed over, and how often: ``today``, ``3× 2026-01-31``; empty for never."""
+    if clip.used_s is None:
+        return ""
+    times = f"{clip.uses}× " if clip.uses > 1 else ""
+    return times + day(clip.used_s)
+
+
+def used_tip(clip: Clip) -> str:
+    """The same as a sentence."""
+    if clip.used_s is None:
+        return "Never dragged, exported or sent from here"
+    often = "Used once" if clip.uses == 1 else f"Used {clip.uses} times, last"
+    return f"{often}: {datetime.datetime.fromtimestamp(clip.used_s):%Y-%m-%d %H:%M}"
+
+
+def day(at_s: float, now: datetime.date | None = None) -> str:
+    """The day of a Unix time: ``today``, ``yesterday``, else ``2026-01-31``."""
+    then = datetime.date.fromtimestamp(at_s)
+    ago = ((now or datetime.date.today()) - then).days
+    return {0: "today", 1: "yesterday"}.get(ago, then.isoformat())
 
 
 def best_score(hit: Hit | None) -> float | None:
