@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 EMBEDDERS = ("compact", "clap", "hash")
-"""Embedders by name; ``clap-…`` are further checkpoints."""
+"""Embedders by name; ``clap-…`` are further checkpoints, ``clap:half`` one in half precision."""
 
 DEPTHS = ("16", "24", "32", "float")
 
@@ -69,7 +69,7 @@ def build_parser() -> argparse.ArgumentParser:
         "--embedder",
         type=_embedder,
         metavar="NAME",
-        help=f"the embedder for the sound vectors: {', '.join(EMBEDDERS)} or clap-…",
+        help=f"the embedder for the sound vectors: {', '.join(EMBEDDERS)}, clap-… or clap:half",
     )
     index.add_argument("--no-audio", action="store_true", help="leave the sound vectors for later")
 
@@ -135,6 +135,9 @@ def build_parser() -> argparse.ArgumentParser:
 
     doctor = command("doctor", "check and repair the derived indexes, the models and the audio device")
     doctor.add_argument("--rebuild", action="store_true", help="throw the indexes away and rebuild them")
+    evaluate.add_argument(
+        "--embedder", type=_embedder, metavar="NAME", help="with an embedder that is not the active one"
+    )
     return parser
 
 
@@ -150,7 +153,7 @@ def _add_result_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _embedder(text: str) -> str:
-    if text not in EMBEDDERS and not text.startswith("clap-"):
+    if text not in EMBEDDERS and not text.startswith(("clap-", "clap:")):
         raise argparse.ArgumentTypeError(f"there is no embedder called {text!r}")
     return text
 

@@ -197,14 +197,17 @@ def _evaluate(context: Context) -> int:
     from foley_desktop.eval.golden import load_golden
     from foley_desktop.library.evaluation import conditions, hold_against
 
-    arguments = context.arguments
+    arguments, service = context.arguments, context.service
+    embedder = arguments.embedder or service.settings.embedder
+    from foley_desktop.library.embedder_compare import evaluate_with
     golden = load_golden(Path(arguments.golden))
     baseline = load_baseline(Path(arguments.baseline)) if arguments.baseline else None
     if baseline is not None:
         # Refused here it costs nobody the minutes of a measurement.
-        meta = context.service.measurement_conditions()
+        meta = service.measurement_conditions(embedder)
         check_comparable(baseline, conditions(golden, arguments.mode, arguments.k, meta))
-    evaluation = context.follow(context.service.evaluate(golden, mode=arguments.mode, k=arguments.k))
+    job = evaluate_with(service, golden, embedder, mode=arguments.mode, k=arguments.k)
+    evaluation = context.follow(job)
     passed = True
     if baseline is not None:
         outcome = hold_against(evaluation, baseline)

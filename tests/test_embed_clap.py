@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +18,7 @@ import numpy as np
 import pytest
 
 from foley_desktop.errors import ModelError, SilentAudioError
-from foley_desktop.index.embedders import catalogue, clap, clap_checkpoint, clap_store
+from foley_desktop.index.embedders import catalogue, clap, clap_checkpoint, clap_half, clap_store, host
 from foley_desktop.index.embedders.clap import ClapEmbedder
 from foley_desktop.index.embedders.clap_import import Architecture
 from foley_desktop.index.embedders.clap_tokenizer import RobertaTokens
@@ -233,6 +234,94 @@ def test_a_device_that_is_not_there_gives_way_with_a_notice(models: Path) -> Non
     assert embedder.embed_audio(noise(0.5), 48000).shape == (512,)
 
 
+# --- half precision
+
+
+def bends(seed: int) -> np.ndarray:
+    """Noise of a slowness that differs by ``seed``, which sounds more varied than white noise."""
+    slow = (1, 8, 60, 400)[seed % 4]
+    return np.repeat(noise(10.0 / slow, seed=seed), slow)[:480_000]
+
+
+def test_half_precision_is_near_enough_and_has_an_id_of_its_own(
+    embedder: ClapEmbedder, models: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(clap_half, "processor_can", lambda: True)
+    half = ClapEmbedder(models, "clap:half")
+    assert half.notice == ""
+    assert half.model_id == embedder.model_id + "-half"
+    assert half.model_id == clap.describe(models, "clap:half").model_id
+    for seed in range(4):
+        full, near = (one.submit(bends(seed))()[one.model_id] for one in (embedder, half))
+        assert abs(float(full @ near) - 1.0) < clap_half.TOLERANCE
+        assert not np.array_equal(full, near)
+        assert np.linalg.norm(near) == pytest.approx(1.0, abs=1e-6)
+        assert np.array_equal(half.submit(bends(seed))()[half.model_id], near)
+    assert np.array_equal(half.embed_text("a dog barks"), embedder.embed_text("a dog barks"))
+    listed = {info.name: info for info in catalogue.list_models(models)}
+    assert listed["clap:half"].model_id == half.model_id
+    assert (listed["clap:half"].state, listed["clap:half"].size_bytes) == ("ready", 0)
+
+
+def test_where_half_precision_is_not_the_same_it_stays_full(
+    embedder: ClapEmbedder, models: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(clap_half, "processor_can", lambda: True)
+    monkeypatch.setattr(clap_half, "TOLERANCE", 0.0)
+    half = ClapEmbedder(models, "clap:half")
+    assert "other vectors" in half.notice
+    assert np.array_equal(
+        half.submit(bends(1))()[half.model_id], embedder.submit(bends(1))()[embedder.model_id]
+    )
+    monkeypatch.setattr(clap_half, "processor_can", lambda: False)
+    assert "no fast half precision" in ClapEmbedder(models, "clap:half").notice
+    assert "clap:half" not in {info.name for info in catalogue.list_models(models)}
+
+
+def test_names_of_checkpoints_and_of_their_halves() -> None:
+    assert [name for name in ("clap", "clap:half", "clap-x", "clap-x:half") if clap_store.is_name(name)]
+    assert not any(map(clap_store.is_name, ("compact", "clap:quarter", "clapper", "clap:half:half", ":half")))
+    assert clap_store.checkpoint_of("clap-x:half") == "clap-x"
+
+
+# --- memory
+
+
+def test_weights_are_let_go_of_when_another_embedder_is_in_use(
+    models: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not Path("/proc/self/maps").exists():
+        pytest.skip("what a process has mapped is not to be seen here")
+    monkeypatch.setattr(host, "IDLE_S", 0.3)
+    with ModelHost(("hash-text",), models_folder=models) as running:
+        assert running.wait_ready(60)
+
+        def holds() -> bool:
+            return clap_store.WEIGHTS in Path(f"/proc/{running.pid}/maps").read_text()
+
+        def until(wanted: bool) -> None:
+            deadline = time.monotonic() + 10
+            while holds() is not wanted and time.monotonic() < deadline:
+                time.sleep(0.05)
+            assert holds() is wanted
+
+        far, clip = running.embedder("clap"), noise(0.5)
+        vector = far.embed_audio(clip, 48000)
+        until(False)
+        running.activate("clap")
+        assert np.array_equal(far.embed_audio(clip, 48000), vector)
+        far.embed_text("dog")
+        time.sleep(1.0)
+        assert holds(), "the active one stays"
+        running.activate("hash")
+        until(False)
+        running.activate("clap")
+        far.embed_text("dog")
+        assert holds()
+        running.forget("clap")
+        until(False)
+
+
 # --- files
 
 
@@ -404,37 +493,80 @@ import socket, sys
 def refused(*_, **__):
     raise OSError("no network")
 
-socket.socket.connect = socket.getaddrinfo = refused
+socket.socket.connect = socket.getaddrinfo = socket.create_connection = refused
 path = list(sys.path)
 from pathlib import Path
+from foley_desktop.index.embedders import clap, clap_checkpoint
 from foley_desktop.index.embedders.clap import ClapEmbedder
+from foley_desktop.errors import SilentAudioError
 import numpy as np
 assert "torch" not in sys.modules
-embedder = ClapEmbedder(Path(sys.argv[1]))
-assert abs(np.linalg.norm(embedder.embed_audio(np.ones(480, np.float32), 48000)) - 1) < 1e-5
-assert embedder.embed_text(["dog", "rain"]).shape == (2, 512)
+models, given, out = map(Path, sys.argv[1:4])
+embedder = ClapEmbedder(models)
+if given.is_dir():
+    for file in sorted(given.glob("*.pt")):
+        own = clap_checkpoint.load(file)
+        heard = embedder.submit(clap._trial())()[embedder.model_id]
+        assert np.array_equal(clap._heard(own, clap._trial(), "cpu"), heard)
+    rng = np.random.default_rng(5)
+    made = {}
+    for seconds in (0.005, 3.0, 10.0, 12.0, 60.0):
+        clip = (0.3 * rng.standard_normal(round(seconds * 48000))).astype(np.float32)
+        windows = embedder.embed_windows(clip, 48000)
+        again = embedder.embed_windows(clip, 48000)
+        assert all(np.array_equal(a.vector, b.vector) for a, b in zip(windows, again, strict=True))
+        made[f"clip {seconds}"] = clip
+        made[f"found {seconds}"] = np.stack([window.vector for window in windows])
+    for clip in (np.zeros(48000), np.full(480, np.nan), np.zeros(0)):
+        try:
+            embedder.embed_windows(clip.astype(np.float32), 48000)
+        except SilentAudioError:
+            continue
+        raise AssertionError("a vector of nothing")
+    texts = ["", "dog", "rain on a tin roof", "door " * 400]
+    made["texts"] = embedder.embed_text(texts)
+    assert np.array_equal(embedder.embed_text(texts), made["texts"])
+    np.savez(out, **made)
 assert sys.path == path
 foreign = {"torchvision", "h5py", "librosa", "numba", "laion_clap", "clap_module", "wandb", "pandas"}
 assert not foreign & {name.partition(".")[0] for name in sys.modules}, foreign & set(sys.modules)
 """
 
 
-def alone(models: Path, *path: Path) -> subprocess.CompletedProcess[str]:
+def alone(models: Path, given: Path, *path: Path) -> subprocess.CompletedProcess[str]:
     env = {k: v for k, v in os.environ.items() if not k.startswith(("HF_", "TRANSFORMERS_"))}
     env["PYTHONPATH"] = os.pathsep.join([*map(str, path), *(p for p in sys.path if p)])
-    return subprocess.run(
-        [sys.executable, "-c", ALONE, str(models)], capture_output=True, text=True, env=env, timeout=300
-    )
+    env["OMP_NUM_THREADS"] = "1"
+    command = [sys.executable, "-c", ALONE, str(models), str(given), str(given / "made.npz")]
+    return subprocess.run(command, capture_output=True, text=True, env=env, timeout=300)
 
 
-def test_it_runs_alone_without_network_and_says_nothing(models: Path) -> None:
+def test_it_runs_alone_without_network_and_says_nothing(
+    weights: dict[str, Any], models: Path, oracle: Any, tmp_path: Path
+) -> None:
+    """Import, building, every dress of a checkpoint, every length of sound and text, in one process."""
+    import torch
+
     from foley_desktop.index.embedders import clap_import
 
     package = clap_import._package_folder().parent
     before = {path: path.stat().st_mtime_ns for path in package.rglob("*")}
-    result = alone(models)
+    torch.save(clap_files.published(weights), tmp_path / "wrapped, with a table and numpy's numbers.pt")
+    torch.save(dict(weights), tmp_path / "bare.pt")
+    result = alone(models, tmp_path)
     assert (result.returncode, result.stdout) == (0, ""), result.stderr
     assert {path: path.stat().st_mtime_ns for path in package.rglob("*")} == before
+    made = np.load(tmp_path / "made.npz")
+    tokens = RobertaTokens(clap_store.tokenizer_folder(models))
+    for text, row in zip(["", "dog", "rain on a tin roof", "door " * 400], made["texts"], strict=True):
+        assert np.abs(row - read_by(oracle, tokens.ids(text))).max() < 1e-5
+    for seconds, starts in {0.005: [0], 3.0: [0], 10.0: [0], 12.0: [0, 2], 60.0: range(0, 60, 10)}.items():
+        clip, found = made[f"clip {seconds}"], made[f"found {seconds}"]
+        assert len(found) == len(starts)
+        assert np.abs(np.linalg.norm(found, axis=1) - 1.0).max() < 1e-6
+        for start, row in zip(starts, found, strict=True):
+            window = clap.prepared(clip[start * 48000 :][:480_000])
+            assert np.abs(row - heard_by(oracle, window)).max() < 1e-5
 
 
 def test_a_torchvision_that_does_not_match_is_a_sentence(models: Path, tmp_path: Path) -> None:
@@ -450,7 +582,7 @@ def test_a_torchvision_that_does_not_match_is_a_sentence(models: Path, tmp_path:
     for name, text in packages.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text + "\n")
-    result = alone(models, tmp_path)
+    result = alone(models, tmp_path / "nothing given", tmp_path)
     assert result.returncode == 1
     assert "The installed torchvision does not match torch" in result.stderr.splitlines()[-1]
 

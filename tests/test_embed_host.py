@@ -344,6 +344,32 @@ def test_a_frozen_application_starts_itself(monkeypatch: pytest.MonkeyPatch) -> 
     assert host.child_command() == [sys.executable, host.CHILD_FLAG]
 
 
+@pytest.mark.skipif(os.name != "posix", reason="the launcher is a shell script")
+def test_a_frozen_application_is_its_own_model_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    launcher = tmp_path / "foley-desktop"
+    path = os.pathsep.join(entry or os.getcwd() for entry in sys.path)
+    launcher.write_text(f'#!/bin/sh\nPYTHONPATH="{path}" exec "{sys.executable}" -m foley_desktop "$@"\n')
+    launcher.chmod(0o755)
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    monkeypatch.setattr(sys, "executable", str(launcher))
+    with ModelHost(("hash-text",)) as models:
+        assert models.wait_ready(60), models.error
+        assert models.text_embedder().embed_text("dog").shape[0] == 1
+
+
+def test_another_device_takes_another_process(models: ModelHost) -> None:
+    with ModelHost(("hash-text",)) as own:
+        assert own.wait_ready(60)
+        first = own.pid
+        own.move_to("cpu")
+        assert own.pid == first, "nothing changes"
+        own.move_to("cuda")
+        assert own.text_embedder().embed_text("dog").shape[0] == 1
+        assert own.pid != first and own.device == "cuda"
+
+
 def test_errors_told_by_the_child_keep_their_kind() -> None:
     told = {"kind": "silent", "sentence": "Nothing there.", "hint": "", "detail": ""}
     assert isinstance(child_process._rebuilt(told), SilentAudioError)

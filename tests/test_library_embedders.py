@@ -14,11 +14,14 @@ import clap_files
 import pytest
 from file_server import serving_folder
 
-from foley_desktop.errors import DownloadError, ModelError
+from foley_desktop.errors import DownloadError, GoldenSetError, ModelError
+from foley_desktop.eval.golden import GoldenQuery, GoldenSet
 from foley_desktop.index.embedders import clap_store
 from foley_desktop.index.embedders.host import InProcessModels
+from foley_desktop.library.embedder_compare import compare_embedders
+from foley_desktop.library.embedders import Offer
 from foley_desktop.library.service import LibraryService
-from foley_desktop.models import IndexReport
+from foley_desktop.models import IndexReport, Progress
 from foley_desktop.settings import DataFolder, Settings
 
 
@@ -159,6 +162,133 @@ def test_without_sound_nothing_changes_and_a_comparison_can_come_first(
     assert service.settings.embedder == "compact"
 
 
+def test_where_the_user_is_asked_a_complete_one_waits(service: LibraryService, clips: Path) -> None:
+    service.embedders.asks = True
+    finish(service.index([clips]))
+    assert service.embedders.offer() is None
+    service.use_embedder("compact")
+    assert service.embedders.offer() == Offer("hash", "compact", 0, 5, complete=False)
+    report = finish(service.index())
+    assert report.notices[-1] == "compact knows every sound now and waits for your word to take over."
+    assert (service.settings.embedder, service.settings.next_embedder) == ("hash", "compact")
+    assert service.embedders.offer() == Offer("hash", "compact", 5, 5, complete=True)
+    service.embedders.stay()
+    assert service.embedders.offer() is None
+    service.use_embedder("compact")  # its vectors are there, and still the user is asked
+    assert service.embedders.offer() == Offer("hash", "compact", 5, 5, complete=True)
+    service.embedders.switch("compact")
+    assert (service.settings.embedder, service.settings.next_embedder) == ("compact", "")
+
+
+def test_a_clip_that_cannot_be_read_any_more_holds_nothing_up(service: LibraryService, clips: Path) -> None:
+    service.embedders.asks = True
+    finish(service.index([clips]))
+    service.use_embedder("compact")
+    size = (clips / "rain.wav").stat().st_size
+    os.truncate(clips / "rain.wav", 0)
+    job = service.embedders.build(IndexReport(0, 0, 0, 0, (), 0.0))
+    finish(job)
+    assert service.embedders.offer() == Offer("hash", "compact", 4, 5, complete=True)
+    assert size
+
+
+def test_an_empty_library_has_nothing_to_ask_about(service: LibraryService) -> None:
+    service.embedders.asks = True
+    service.use_embedder("compact")
+    assert service.settings.embedder == "compact"
+
+
+GOLDEN = GoldenSet(
+    "set",
+    (GoldenQuery("q1", "dog"), GoldenQuery("q2", "door"), GoldenQuery("q3", "a whale")),
+    {"q1": {"dog.wav": 2}, "q2": {"door.wav": 1}},
+)
+
+
+def test_two_embedders_are_compared_before_the_switch(service: LibraryService, clips: Path) -> None:
+    finish(service.index([clips]))
+    service.use_embedder("compact")
+    with pytest.raises(ModelError, match="knows no sound"):
+        finish(compare_embedders(service, GOLDEN, "compact"))
+    finish(service.embedders.build(IndexReport(0, 0, 0, 0, (), 0.0), switch=False))
+    steps: list[Progress] = []
+    job = compare_embedders(service, GOLDEN, "compact", k=3)
+    try:
+        while True:
+            steps.append(next(job))
+    except StopIteration as done:
+        found = done.value
+    assert (found.old.name, found.new.name) == ("hash", "compact")
+    assert found.old.model_id != found.new.model_id == "second"
+    assert (found.modes, found.k, found.golden) == (("hybrid", "audio"), 3, "set")
+    assert [s.done for s in steps] == sorted(s.done for s in steps)
+    assert {s.total for s in steps} == {4 * 3}
+    for mode in found.modes:
+        assert set(found.metrics(mode)) >= {"ndcg@3", "recall@3", "map@3", "mrr@3"}
+        # The same vectors under two names: nothing differs, and every query is there.
+        assert all(old == new for old, new in found.means(mode).values())
+        assert [(row.query_id, row.text) for row in found.rows(mode)] == [("q1", "dog"), ("q2", "door")]
+        assert found.verdict(mode).equal == 2
+    direct = finish(service.evaluate(GOLDEN, mode="audio", k=3))
+    assert direct.report == found.old.evaluations["audio"].report
+    assert service.settings.embedder == "hash", "a comparison changes nothing"
+    assert "Queries that expect no answer are left out: 1." in found.notes
+    service.embedders.switch("compact")
+    direct = finish(service.evaluate(GOLDEN, mode="audio", k=3))
+    assert direct.report == found.new.evaluations["audio"].report
+    assert direct.meta["embedder"] == found.new.evaluations["audio"].meta["embedder"] == "second"
+
+
+def test_what_cannot_be_compared_is_a_sentence(service: LibraryService, clips: Path) -> None:
+    finish(service.index([clips]))
+    for name, said in {"hash": "in use already", "clap": "no weights yet", "x": "no embedder"}.items():
+        with pytest.raises(ModelError, match=said):
+            finish(compare_embedders(service, GOLDEN, name))
+    service.use_embedder("compact")
+    finish(service.index())
+    service.use_embedder("hash")
+    nothing = GoldenSet("set", (GoldenQuery("q", "dog"),), {})
+    with pytest.raises(GoldenSetError, match="No query"):
+        finish(compare_embedders(service, nothing, "compact"))
+
+
+def test_without_its_weights_search_goes_on_by_words(service: LibraryService, clips: Path) -> None:
+    finish(service.index([clips]))
+    heard = [hit.id for hit in service.search("dog").hits]
+    service.settings.embedder = "clap"
+    service.embedder_changed("clap", beside=True)
+    trouble = service.embedders.trouble()
+    assert trouble is not None and "no weights yet" in trouble.sentence and "compact" in trouble.hint
+    found = service.search("dog -cat")
+    assert found.hits[0].sound.name == "dog.wav"
+    assert len(found.notices) == 1 and found.notices[0].startswith("Found by words and meaning alone: ")
+    assert all(hit.clap_score is None and "audio" not in hit.why for hit in found.hits)
+    by_sound = service.search("dog", mode="audio", wait=False)
+    assert by_sound.hits[0].sound.name == "dog.wav" and by_sound.notices == found.notices
+    with pytest.raises(ModelError, match="no weights yet"):
+        service.search("dog", mode="audio")  # what measures or scripts is not told another thing
+    report = finish(service.index())
+    assert any("no weights yet" in notice for notice in report.notices)
+    examined = finish(service.doctor())
+    assert examined.ok and any("Nothing can be found by sound" in line for line in examined.warnings)
+    service.use_embedder("hash")
+    assert [hit.id for hit in service.search("dog").hits] == heard
+    assert service.embedders.trouble() is None
+
+
+def test_another_device_is_kept_and_anything_else_refused(service: LibraryService) -> None:
+    service.embedders.move_to("cuda")
+    assert Settings.load(service.data.settings_file).device == "cuda"
+    with pytest.raises(ModelError, match="no device called tpu"):
+        service.embedders.move_to("tpu")
+    service.embedders.set_mirror(" https://mirror.example/clap ")
+    assert service.embedders.market().address == "https://mirror.example/clap"
+    with pytest.raises(DownloadError, match="no web address"):
+        service.embedders.set_mirror("ftp://mirror")
+    service.embedders.set_mirror("")
+    assert Settings.load(service.data.settings_file).checkpoint_address == ""
+
+
 def test_what_cannot_be_chosen_is_a_sentence(service: LibraryService) -> None:
     with pytest.raises(ModelError, match="no embedder called nonesuch"):
         service.use_embedder("nonesuch")
@@ -226,6 +356,42 @@ def test_clap_from_file_to_found_sounds_though_its_process_is_killed(
 
 
 @pytest.mark.model
+def test_weights_go_and_the_original_goes_only_when_it_is_the_one(
+    random_checkpoint: Path, clips: Path, tmp_path: Path
+) -> None:
+    data = DataFolder(tmp_path / "data")
+    service = LibraryService(data, models=TwoHashes(models_folder=data.models))
+    try:
+        own = tmp_path / random_checkpoint.name
+        own.write_bytes(random_checkpoint.read_bytes())
+        finish(service.embedders.adding(own))
+        assert service.embedders.deletable(own) == own.stat().st_size
+        lean = data.models / "clap" / clap_store.WEIGHTS
+        assert service.embedders.deletable(lean) == 0
+        assert service.embedders.deletable(tmp_path / "vocab.json") == 0
+        content = bytearray(own.read_bytes())
+        content[-1] ^= 1
+        other = tmp_path / "other" / own.name
+        other.parent.mkdir()
+        other.write_bytes(content)
+        for file in (other, lean):
+            with pytest.raises(ModelError, match="left alone"):
+                finish(service.embedders.delete_original(file))
+        assert finish(service.embedders.delete_original(own)) == len(content)
+        assert not own.exists() and other.exists() and lean.exists()
+        service.settings.embedder = "clap:half"
+        with pytest.raises(ModelError, match="in use"):
+            service.embedders.remove("clap")
+        service.embedders.remove("clap", fall_back=True)
+        assert service.settings.embedder == "compact"
+        assert clap_store.names(data.models) == []
+        with pytest.raises(ModelError, match="no checkpoint called clap"):
+            service.embedders.remove("clap")
+    finally:
+        service.close()
+
+
+@pytest.mark.model
 def test_a_file_that_is_no_checkpoint_leaves_nothing_behind(tmp_path: Path) -> None:
     service = LibraryService(DataFolder(tmp_path / "data"))
     try:
@@ -260,6 +426,9 @@ def test_a_checkpoint_is_fetched_from_a_mirror_after_agreement_alone(
             assert clap_store.names(service.data.models) == []
             assert finish(service.embedders.fetching("630k-best.pt", agreed=True)) == "clap"
             assert clap_store.text_trouble(service.data.models) == ""
+            held = {one.file: one.held_bytes for one in service.embedders.market().files}
+            assert held["630k-best.pt"] == random_checkpoint.stat().st_size
+            assert held["630k-audioset-best.pt"] == 0
             assert service.embedders.discard_fetched() > 3e8
             assert clap_store.names(service.data.models) == ["clap"]
         finally:

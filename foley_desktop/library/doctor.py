@@ -46,7 +46,9 @@ def examine(
     """
     repaired: list[str] = []
     problems: list[str] = []
-    total = len(INDEX_NAMES) + 2
+    deaf = indexes.deaf()
+    names = INDEX_NAMES if deaf is None else INDEX_NAMES[:2]
+    total = len(names) + 2
     yield Progress(0, total, "catalog")
     damage = catalog.integrity()
     problems += damage
@@ -57,14 +59,15 @@ def examine(
         for name in INDEX_NAMES:
             catalog.unmark(name)
         repaired.append("all derived indexes are built anew")
-    for step, name in enumerate(INDEX_NAMES, start=1):
+    for step, name in enumerate(names, start=1):
         yield Progress(step, total, f"{name} index")
         repaired += _compare(catalog, indexes, data, name)
     refilled = yield from refill()
     yield Progress(total - 1, total, "result")
-    for name in INDEX_NAMES:
+    for name in names:
         problems += _remaining(catalog, indexes, name)
-    warnings = list(refilled.notices) + problems + _surroundings()
+    absent = [] if deaf is None else [f"Nothing can be found by sound: {deaf} {deaf.hint}".strip()]
+    warnings = absent + list(refilled.notices) + problems + _surroundings()
     return DoctorReport(ok=not problems, repaired=tuple(repaired), warnings=tuple(warnings))
 
 

@@ -1,44 +1,53 @@
-"""The embedders of one library: which is active, how another one takes its place, how weights get in.
+"""The embedders of one library: which is active, how another one takes its place.
 
 A new embedder's vectors take hours to make on a large library, and until then there is nothing to find
 with it. So the active one goes on answering, and the next one takes its place when no clip would lose its
-sound by that. Vectors of embedders that are not active stay: going back costs nothing.
+sound by that: by itself on the command line, after the user's word in the window, where both can be compared
+first. Vectors of embedders that are not active stay: going back costs nothing.
 """
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Generator
-from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import Any
 
-from foley_desktop.errors import DownloadError, FoleyError, ModelError
-from foley_desktop.index.embedders import catalogue, clap_sources, clap_store
-from foley_desktop.index.embedders.clap_tokenizer import FILES
+from foley_desktop.errors import FoleyError, ModelError
+from foley_desktop.index.embedders import catalogue
+from foley_desktop.index.embedders.host import ModelHost
 from foley_desktop.library.catalog_state import SOUND_INDEXES
+from foley_desktop.library.checkpoints import Checkpoints
 from foley_desktop.library.derived import Derived
-from foley_desktop.library.download import Source, download
 from foley_desktop.library.indexes import Indexes
 from foley_desktop.library.writer_lock import writer_lock
 from foley_desktop.models import IndexReport, Progress
 
-if TYPE_CHECKING:
-    from foley_desktop.library.service import LibraryService
-
 Job = Generator[Progress, None, IndexReport]
 
+DEVICES = ("cpu", "cuda", "mps")
 
-class Embedders:
-    """The embedders of a library, as its service, the window and the command line see them."""
 
-    def __init__(self, service: LibraryService) -> None:
-        self._service = service
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """The embedder that is to take over: it knows the sound of ``heard`` of ``clips`` that are there.
 
-    @property
-    def _settings(self):  # type: ignore[no-untyped-def]
-        return self._service.settings
+    ``complete`` says that nothing which can be found by sound now would be lost.
+    """
+
+    active: str
+    name: str
+    heard: int
+    clips: int
+    complete: bool
+
+
+class Embedders(Checkpoints):
+    """The embedders of a library, as its service, the window and the command line see them.
+
+    ``asks`` says whether one that is complete waits for the user's word before it takes over.
+    """
+
+    asks = False
 
     def document(self) -> dict[str, Any]:
         """What there is: ``active``, ``next`` (one whose vectors are being made, or None), ``models``."""
@@ -57,25 +66,46 @@ class Embedders:
         clips = len(catalog.all_ids(searchable_only=False))
         return clips - len(self._pending(indexes)), clips
 
+    def offer(self) -> Offer | None:
+        """How far the next embedder is; None while there is none, or its weights are gone."""
+        name = self._settings.next_embedder
+        if not name:
+            return None
+        try:
+            heard, clips = self.progress(name)
+            complete = self._at_once(name)
+        except FoleyError:
+            return None
+        return Offer(self._settings.embedder, name, heard, clips, complete)
+
+    def trouble(self) -> ModelError | None:
+        """Why nothing can be found by sound, in a sentence and a hint: the active embedder is not there."""
+        return self._service.indexes.deaf()
+
     # --- choosing
 
     def use(self, name: str) -> None:
         """Makes an embedder the active one: at once if no clip loses its sound by that, otherwise when
-        indexing has made its vectors.
+        indexing has made its vectors. Where the user is asked first, only what cannot be compared is at once.
 
         Raises:
             ModelError: there is none of that name, or it has no weights yet.
         """
-        self._check(name)
+        self.check(name)
         settings = self._settings
         if name == settings.embedder:
             self._keep(name, "")
-        elif self._at_once(name):
+        elif self._at_once(name) and not (self.asks and self.comparable(name)):
             self.switch(name)
         else:
             self._keep(settings.embedder, name)
 
-    def _check(self, name: str) -> None:
+    def check(self, name: str) -> None:
+        """Says why an embedder cannot be used.
+
+        Raises:
+            ModelError: there is none of that name, or it has no weights yet.
+        """
         known = {info.name: info for info in catalogue.list_models(self._service.data.models)}
         if name not in known:
             names = ", ".join(known)
@@ -86,6 +116,15 @@ class Embedders:
                 hint="Add its weights with: foley-desktop models add FILE",
             )
 
+    def comparable(self, name: str) -> bool:
+        """Whether the active embedder and another one both know sounds, so that they can be compared."""
+        if not self._service.shares_models(name):
+            return False
+        try:
+            return self.progress(self._settings.embedder)[0] > 0 and self.progress(name)[0] > 0
+        except FoleyError:
+            return False
+
     def _at_once(self, name: str) -> bool:
         service = self._service
         if not service.shares_models(name):
@@ -95,16 +134,13 @@ class Embedders:
         except FoleyError:
             return True  # the active embedder is not there: nothing can be lost
 
-    def complete(self, name: str, unreadable: frozenset[str] = frozenset()) -> bool:
-        """Whether every clip that can be found by sound now could be found so with this embedder.
-
-        Args:
-            unreadable: Clips that could not be listened to and do not count.
-        """
+    def complete(self, name: str) -> bool:
+        """Whether every clip that can be found by sound now could be found so with this embedder. Clips that
+        it tried to listen to in vain do not count."""
         service = self._service
         old, new = service.indexes, service.indexes.of(name)
         return not any(
-            lost - unreadable
+            lost - self._unreadable.get(name, frozenset())
             for lost in (
                 set(service.catalog.pending(index, new.version(index)))
                 & set(service.catalog.indexed_ids(index, old.version(index)))
@@ -118,10 +154,23 @@ class Embedders:
         self._keep(name, "")
         self._service.embedder_changed(name, beside=beside)
 
+    def stay(self) -> None:
+        """Keeps the active embedder. The vectors of the one that was to take over stay as well."""
+        self._keep(self._settings.embedder, "")
+
     def _keep(self, active: str, following: str) -> None:
         settings = self._settings
         settings.embedder, settings.next_embedder = active, following
         settings.save(self._service.data.settings_file)
+
+    def _leave(self, name: str) -> None:
+        """The weights of this embedder will be gone: compact takes its place, complete or not."""
+        settings = self._settings
+        if name == settings.next_embedder:
+            self.stay()
+        if name == settings.embedder:
+            self.switch("compact")
+        self._service.models.forget(name)
 
     # --- making vectors
 
@@ -134,10 +183,13 @@ class Embedders:
         return (yield from self.build((yield from indexing)))
 
     def build(self, report: IndexReport, *, switch: bool = True) -> Job:
-        """Makes the next embedder's vectors and lets it take over; ``report`` with what there is to say.
+        """Makes the next embedder's vectors, and lets it take over unless the user is asked first.
 
         Args:
-            switch: Let it take over when complete. Otherwise :meth:`switch` does, after a comparison.
+            switch: False lets it wait in any case; :meth:`switch` makes it the active one.
+
+        Returns:
+            ``report`` with what there is to say.
         """
         name = self._settings.next_embedder
         if not name:
@@ -147,79 +199,53 @@ class Embedders:
         try:
             with writer_lock(service.data):
                 derived = Derived(service.catalog, service.indexes.of(name), service.models)
-                yield from derived.sound()
+                for step in derived.sound():
+                    yield replace(step, what=step.what.replace("Listening", f"Listening with {name}", 1))
             notices += derived.notices
+            self._unreadable[name] = frozenset(derived.unreadable)
             # The choice may have changed while this ran.
-            chosen = switch and self._settings.next_embedder == name
-            if chosen and self.complete(name, frozenset(derived.unreadable)):
-                self.switch(name)
-                notices.append(f"Sounds are found with {name} now.")
+            if switch and self._settings.next_embedder == name and self.complete(name):
+                notices.append(self._take_over(name))
         except ModelError as error:
             notices.append(f"{name}: {error} What is left to do is taken up at the next run.")
         return replace(report, notices=(*report.notices, *notices))
 
-    # --- weights
+    def _take_over(self, name: str) -> str:
+        if self.asks and self.comparable(name):
+            return f"{name} knows every sound now and waits for your word to take over."
+        self.switch(name)
+        return f"Sounds are found with {name} now."
 
-    def adding(self, file: str | os.PathLike[str]) -> Generator[Progress, None, str]:
-        """Takes a checkpoint or tokenizer file in; the name of the embedder that can be used now.
+    # --- devices
 
-        Raises:
-            ModelError: the file is none that can be used.
-        """
-        return catalogue.adding(Path(os.path.abspath(file)), self._service.data.models)
-
-    def fetching(self, file: str, *, agreed: bool) -> Generator[Progress, None, str]:
-        """Fetches a published checkpoint with RoBERTa's tokenizer, and takes both in.
-
-        The files come from the publisher, or from the address in the settings, where they have to lie under
-        the same names. What was fetched stays until :meth:`discard_fetched`.
-
-        Args:
-            file: A name of :data:`foley_desktop.index.embedders.clap_sources.OFFERS`.
-            agreed: Whether the user has agreed to the download.
-
-        Returns:
-            The name of the embedder that can be used now.
+    def devices(self) -> list[str]:
+        """The devices that torch can use here, the processor first; takes seconds at the first call.
 
         Raises:
-            DownloadError: it cannot be fetched; also where the user has not agreed.
-            ModelError: it is not offered, or cannot be used.
+            ModelError: the model process cannot be started.
         """
-        if not agreed:
-            raise DownloadError("Nothing is fetched before you agree to it.")
-        known = clap_sources.offer(file)
-        if known is None:
-            raise ModelError(f"There is no published checkpoint called {file}.")
-        folder = self._fetched
-        mirror = self._settings.checkpoint_address
-        base = mirror.rstrip("/") + "/" if mirror else ""
-        needs_tokenizer = bool(clap_store.text_trouble(self._service.data.models))
-        for name in FILES if needs_tokenizer else ():
-            if not (folder / name).is_file():
-                yield from download(Source((base or clap_sources.TOKENIZER) + name), folder / name)
-        if not (folder / file).is_file():
-            source = Source((base or clap_sources.PUBLISHER) + file, known.sha256)
-            # The lean copy has to find room beside it.
-            yield from download(source, folder / file, reserve=1 << 30)
-        return (yield from self.adding(folder / file))
+        models = self._service.models
+        if isinstance(models, ModelHost):
+            return self._asked_devices(models)
+        with ModelHost(()) as host:
+            return self._asked_devices(host)
 
-    @property
-    def _fetched(self) -> Path:
-        return self._service.data.models / "fetched"
+    @staticmethod
+    def _asked_devices(host: ModelHost) -> list[str]:
+        future = host.task("devices", {}, lambda *_: None)
+        return [str(name) for name in host.wait(future, 120.0)[0]["made"]["devices"]]
 
-    def discard_fetched(self) -> int:
-        """Deletes what was fetched, once the user has agreed to that; the bytes that are free again."""
-        files = [path for path in self._fetched.glob("*") if path.is_file()]
-        size = sum(path.stat().st_size for path in files)
-        shutil.rmtree(self._fetched, ignore_errors=True)
-        return size
-
-    def remove(self, name: str) -> None:
-        """Deletes the weights of an embedder that is not in use. Its vectors stay.
+    def move_to(self, device: str) -> None:
+        """Lets CLAP run on another device from now on; what torch cannot use gives way to the processor, and
+        the models' notices say so.
 
         Raises:
-            ModelError: it is in use, or there is none.
+            ModelError: for something that is no device.
         """
-        if name in (self._settings.embedder, self._settings.next_embedder):
-            raise ModelError(f"The embedder {name} is in use.", hint="Choose another one first.")
-        clap_store.remove(self._service.data.models, name)
+        if device not in DEVICES:
+            raise ModelError(f"There is no device called {device}.", hint=f"Choose one of: {DEVICES}.")
+        self._settings.device = device
+        self._settings.save(self._service.data.settings_file)
+        models = self._service.models
+        if isinstance(models, ModelHost):
+            models.move_to(device)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
-from foley_desktop.errors import IndexStoreError
+from foley_desktop.errors import IndexStoreError, ModelError
 from foley_desktop.index.embedders.host import Models
 from foley_desktop.index.embedders.spaces import Description
 from foley_desktop.settings import DataFolder
@@ -64,11 +64,19 @@ class Indexes:
 
     def state(self) -> tuple[int, ...] | None:
         """Numbers that change with every writing to the indexes a query is answered from; None if one is
-        damaged."""
+        damaged, or the embedder of sounds is not there."""
         try:
             return self.keyword.version(), self.semantic.version(), self.audio.version()
-        except IndexStoreError:
+        except (IndexStoreError, ModelError):
             return None
+
+    def deaf(self) -> ModelError | None:
+        """Why there is nothing to be found by sound: the active embedder's weights are gone or damaged."""
+        try:
+            self.describe()
+        except ModelError as error:
+            return error
+        return None
 
     def version(self, index_name: str) -> str:
         """What the bookkeeping calls the state of an index: a change of it makes all clips pending."""

@@ -42,6 +42,8 @@ log = logging.getLogger(__name__)
 LOADING = "Words only for now: the models are still loading."
 NOT_HEARD = "Nothing has been listened to with this embedder yet: rescan the folders to search by sound."
 NO_KEYWORDS = "Keywords are unavailable: run doctor to rebuild the keyword index."
+LISTENING = "The sounds are being listened to: until that is done, sound says nothing here."
+DEAF = "Found by words and meaning alone: {}"
 WITH_REASONS = 50
 """For how many hits the matched words are looked up at once; the rest are explained when asked."""
 
@@ -123,7 +125,8 @@ class Searcher:
                 words; ``audio`` the query against the sound; ``hybrid`` all of them, fused.
             filters: Conditions that every hit fulfils.
             wait: Wait for the models. Otherwise ``hybrid`` answers in words alone until they are
-                ready, and the result says so and is not ``complete``.
+                ready, and the result says so and is not ``complete``. ``audio`` answers by words and meaning
+                then, and says so, when the weights of its embedder are gone.
             typing: The last word may still be unfinished and matches as a prefix.
             show_hidden: Shows clips that sound like what the query excludes instead of hiding them.
             balance: Between words (0) and sound (1) in ``hybrid``; None leaves it to the fusion. When
@@ -138,6 +141,8 @@ class Searcher:
             return self._everything(query, mode, filters, k, started)
         where = self._where(filters, parsed, typing)
         request = _Request(query, parsed, mode, k, where, typing, show_hidden, balance)
+        if mode == "audio" and not wait and self._indexes.deaf():
+            mode = "hybrid"
         usable = mode == "keyword" or not parsed.plain or wait or self._models.state == "ready"
         if usable:
             found = self._find(request)
@@ -226,8 +231,9 @@ class Searcher:
         try:
             answers.exclusion = rankers.exclusion
         except FoleyError as error:
-            answers.problem = f"Nothing is excluded by its sound: {error}"
-            log.warning("%s", answers.problem)
+            if self._indexes.deaf() is None:
+                answers.problem = f"Nothing is excluded by its sound: {error}"
+            log.warning("nothing is excluded by its sound: %s", error)
             return answers
         with self._lock:
             self._last = key, answers
@@ -253,6 +259,12 @@ class Searcher:
             found.scores[name] = answers.scores(name, [hit.id for hit in found.hits])
         return found
 
+        deaf = self._indexes.deaf()
+        if deaf is None:
+            answers.rankers.start()
+        else:
+            answers.rankers.meaning.load()
+            found.notices.append(DEAF.format(f"{deaf} {deaf.hint}".strip()))
     def _fuse(self, request: _Request, answers: Answers, found: _Found, *, hide: bool) -> list[FusedHit]:
         fusion = self.fusion
         weights = self._weights(fusion)
@@ -271,6 +283,8 @@ class Searcher:
             embedder=cast(TextEmbedder, answers.rankers.sound),
             vindex=cast(VectorIndex, lists),
             kindex=lists,
+            if name == AUDIO and self._indexes.deaf() is not None:
+                return  # which is said already
             k=request.k,
             candidate_k=max(fusion.depth, request.k),
             where=request.where,

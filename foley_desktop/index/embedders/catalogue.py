@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from foley_desktop.errors import FoleyError, ModelError
-from foley_desktop.index.embedders import clap_store
+from foley_desktop.index.embedders import clap_half, clap_store
 from foley_desktop.index.embedders.clap_tokenizer import FILES
 from foley_desktop.index.embedders.host import ModelHost
 from foley_desktop.index.embedders.registry import Place, describe
@@ -17,8 +17,12 @@ from foley_desktop.models import Progress
 
 READY = "ready"
 
-_CLAP_LICENCE = "LAION-CLAP and its published weights CC0-1.0, RoBERTa MIT"
+CLAP_LICENCE = "LAION-CLAP and its published weights CC0-1.0, RoBERTa MIT"
 _CLAP_TEXT = "Hears what sounds are: LAION-CLAP, with weights that you add."
+_HALF_TEXT = (
+    "{} in half precision (bfloat16): takes about half the time to listen. Its vectors are the same to a "
+    "cosine of 0.001, which is checked each time it is loaded, and are kept apart."
+)
 
 
 class ModelInfo(NamedTuple):
@@ -42,7 +46,13 @@ def list_models(folder: Path) -> list[ModelInfo]:
         folder: Where checkpoints that the user added are kept.
     """
     checkpoints = clap_store.names(folder) or [clap_store.NAME]
-    return [_compact(), *(_clap(folder, name) for name in checkpoints), _hash()]
+    found = [_compact()]
+    for name in checkpoints:
+        info = _clap(folder, name)
+        found.append(info)
+        if info.state == READY and clap_half.processor_can():
+            found.append(_half(folder, info))
+    return [*found, _hash()]
 
 
 def _compact() -> ModelInfo:
@@ -60,7 +70,7 @@ def _compact() -> ModelInfo:
 
 def _clap(folder: Path, name: str) -> ModelInfo:
     def in_state(state: str) -> ModelInfo:
-        return ModelInfo(name, None, None, state, 0, _CLAP_LICENCE, _CLAP_TEXT)
+        return ModelInfo(name, None, None, state, 0, CLAP_LICENCE, _CLAP_TEXT)
 
     if importlib.util.find_spec("laion_clap") is None:
         return in_state("the laion-clap package is not installed")
@@ -76,7 +86,16 @@ def _clap(folder: Path, name: str) -> ModelInfo:
     )
     note = f"{origin} {clap_store.text_trouble(folder)}".strip()
     return ModelInfo(
-        name, described.model_id, described.dim, READY, known.size_bytes, _CLAP_LICENCE, _CLAP_TEXT, note
+        name, described.model_id, described.dim, READY, known.size_bytes, CLAP_LICENCE, _CLAP_TEXT, note
+    )
+
+
+def _half(folder: Path, whole: ModelInfo) -> ModelInfo:
+    """The same checkpoint in half precision, which takes no room of its own."""
+    name = whole.name + clap_store.HALF
+    model_id = describe(name, Place(folder)).model_id
+    return whole._replace(
+        name=name, model_id=model_id, size_bytes=0, description=_HALF_TEXT.format(whole.name)
     )
 
 

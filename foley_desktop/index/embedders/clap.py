@@ -4,6 +4,10 @@ Sound is 48 kHz mono in windows of exactly 10 s: long clips are cut into consecu
 is repeated in whole copies and filled up with silence, and samples are rounded to 16 bit as they were
 in training. The package's own functions draw a random window instead; here the same clip always gets
 the same vectors. Importing this module is light, making a :class:`ClapEmbedder` takes seconds.
+
+``clap:half`` hears in half precision, which see (:mod:`foley_desktop.index.embedders.clap_half`). Its vectors
+are held to be those of ``clap`` within a cosine of 0.001, not the same ones, so it has an id and a table of
+its own, and going from one to the other is a change of embedder like any other.
 """
 
 from __future__ import annotations
@@ -11,14 +15,14 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 
 from foley_desktop.errors import ModelError
-from foley_desktop.index.embedders import clap_store
+from foley_desktop.index.embedders import clap_half, clap_store
 from foley_desktop.index.embedders.clap_import import Architecture
 from foley_desktop.index.embedders.clap_tokenizer import RobertaTokens
 from foley_desktop.index.embedders.frontend import WindowRule
@@ -46,20 +50,30 @@ _CAPTIONS = (
 
 
 def describe(models: Path | None, name: str = clap_store.NAME) -> Description:
-    """The space of a checkpoint, without loading it.
+    """The space of an embedder, without loading it.
 
     Raises:
         ModelError: when its weights are not there or damaged.
     """
     note = clap_store.note(models, name)
     architecture = Architecture(note.size, note.text_layers)
-    return Description(f"clap-{note.digest[:12]}-{architecture}-{PIPELINE}", DIM, rule=RULE)
+    pipeline = PIPELINE + "-half" * clap_store.is_half(name)
+    return Description(f"clap-{note.digest[:12]}-{architecture}-{pipeline}", DIM, rule=RULE)
 
 
-@lru_cache(maxsize=2)
+_loading = threading.RLock()
+_embedders: WeakValueDictionary[tuple[str, Path, str], ClapEmbedder] = WeakValueDictionary()
+_networks: WeakValueDictionary[tuple[str, Path], Any] = WeakValueDictionary()
+
+
 def shared(models: Path, name: str, device: str = "cpu") -> ClapEmbedder:
-    """The one embedder of a checkpoint in this process, so that its weights are held once."""
-    return ClapEmbedder(models, name, device)
+    """The one embedder of this name in this process, for as long as somebody holds it."""
+    with _loading:
+        key = describe(models, name).model_id, models, device
+        embedder = _embedders.get(key)
+        if embedder is None:
+            embedder = _embedders[key] = ClapEmbedder(models, name, device)
+        return embedder
 
 
 class ClapEmbedder(WindowedEmbedder):
@@ -67,7 +81,8 @@ class ClapEmbedder(WindowedEmbedder):
 
     Args:
         models: The folder of all checkpoints.
-        name: Which of them.
+        name: Which of them; with ``:half`` it hears in half precision, where that gives the same vectors to
+            a cosine of 0.001. Where it does not, full precision is used, and ``notice`` says so.
         device: ``cpu``, ``cuda`` or ``mps``; what torch cannot use gives way to ``cpu``, and ``notice``
             says so.
 
@@ -80,6 +95,10 @@ class ClapEmbedder(WindowedEmbedder):
         self._models = models
         self._model = _loaded(models, name)
         self._device, self.notice = _placed(self._model, device)
+        self._ears = self._model
+        if clap_store.is_half(name):
+            self._ears, trouble = _halved(self._model, self._device)
+            self.notice = f"{self.notice} {trouble}".strip()
         self._lock = threading.Lock()
         self._tokens: RobertaTokens | None = None
         self._refusal: str | None = None
@@ -96,7 +115,7 @@ class ClapEmbedder(WindowedEmbedder):
         return np.stack(rows) if rows else np.zeros((0, DIM), dtype=np.float32)
 
     def submit(self, samples: np.ndarray) -> Callable[[], Vectors]:
-        vector = _heard(self._model, samples, self._device)
+        vector = _heard(self._ears, samples, self._device)
         return lambda: {self.model_id: vector}
 
     def _reader(self) -> RobertaTokens:
@@ -128,9 +147,14 @@ class ClapEmbedder(WindowedEmbedder):
 
 def hears(model: Any, device: str = "cpu") -> bool:
     """Whether a network makes a vector of a sound at all."""
-    noise = np.random.default_rng(0).uniform(-0.5, 0.5, SAMPLERATE).astype(np.float32)
-    vector = _heard(model, noise, device)
+    vector = _heard(model, _trial(), device)
     return vector.shape == (DIM,) and abs(float(np.linalg.norm(vector)) - 1.0) < 1e-3
+
+
+def _trial() -> np.ndarray:
+    """A second of noise that dies away."""
+    noise = np.random.default_rng(0).uniform(-0.5, 0.5, SAMPLERATE)
+    return (noise * np.linspace(1.0, 0.0, SAMPLERATE) ** 2).astype(np.float32)
 
 
 def prepared(samples: np.ndarray) -> np.ndarray:
@@ -162,8 +186,26 @@ def _heard(model: Any, samples: np.ndarray, device: str) -> np.ndarray:
 def _loaded(models: Path, name: str) -> Any:
     from foley_desktop.index.embedders import clap_checkpoint
 
-    file = models / name / clap_store.WEIGHTS
-    return clap_checkpoint.load(file)
+    with _loading:
+        key = clap_store.note(models, name).digest, models
+        network = _networks.get(key)
+        if network is None:
+            network = _networks[key] = clap_checkpoint.load(clap_store.weights_file(models, name))
+        return network
+
+
+def _halved(model: Any, device: str) -> tuple[Any, str]:
+    """The network that hears in half precision; or the one given, and a sentence why."""
+    import torch
+
+    able = torch.cuda.is_bf16_supported() if device == "cuda" else clap_half.processor_can()
+    if device == "mps" or not able:
+        return model, "There is no fast half precision here, so clap hears in full precision."
+    half = clap_half.halved(model)
+    cosine = float(_heard(model, _trial(), device) @ _heard(half, _trial(), device))
+    if not abs(cosine - 1.0) <= clap_half.TOLERANCE:
+        return model, "Half precision gives other vectors here, so clap hears in full precision."
+    return half, ""
 
 
 def _mean_cosine(vectors: Sequence[np.ndarray]) -> float:
@@ -172,6 +214,11 @@ def _mean_cosine(vectors: Sequence[np.ndarray]) -> float:
 
 
 # --- devices
+
+
+def devices(_report: object = None) -> dict[str, Any]:
+    """The ``devices`` that torch can use here, as far as it says; a task of the model process."""
+    return {"devices": ["cpu", *(device for device in ("cuda", "mps") if _usable(device))]}
 
 
 def _placed(model: Any, device: str) -> tuple[str, str]:

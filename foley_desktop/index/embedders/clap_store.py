@@ -1,9 +1,10 @@
 """The CLAP checkpoints that the user added: where they lie, what they are called, how one gets in.
 
 A checkpoint is a folder of the models folder, ``clap`` the first and ``clap-…`` any further one, with
-lean weights and a note of what they are. The two tokenizer files serve all of them. A folder gets its
-name when everything in it is complete, so that a half-made one is never taken for a whole one. Light,
-except for :func:`take`, which is meant for the model process.
+lean weights and a note of what they are. ``clap:half`` is an embedder of its own: the same weights, heard
+with in half precision. The two tokenizer files serve all of them. A folder gets its name when everything in
+it is complete, so that a half-made one is never taken for a whole one. Light, except for :func:`take`, which
+is meant for the model process.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from foley_desktop.index.embedders.clap_checkpoint import Report
 
 NAME = "clap"
+HALF = ":half"
 WEIGHTS = "model.safetensors"
 _NOTE = "checkpoint.json"
 _TOKENIZER = "roberta-base"
@@ -51,14 +53,26 @@ class Note(NamedTuple):
 
 
 def is_name(name: str) -> bool:
-    """Whether an embedder of this name is a CLAP checkpoint."""
-    return name == NAME or name.startswith(NAME + "-")
+    """Whether an embedder of this name is a CLAP checkpoint, in full precision or in half."""
+    base = checkpoint_of(name)
+    return (base == NAME or base.startswith(NAME + "-")) and ":" not in base
+
+
+def is_half(name: str) -> bool:
+    """Whether an embedder of this name hears in half precision."""
+    return name.endswith(HALF)
+
+
+def checkpoint_of(name: str) -> str:
+    """The checkpoint behind an embedder, which is the name of its folder."""
+    return name.removesuffix(HALF)
 
 
 def names(models: Path) -> list[str]:
     """The checkpoints that are there, the first one added first."""
     try:
-        found = [p.name for p in models.iterdir() if is_name(p.name) and (p / WEIGHTS).is_file()]
+        folders = [p for p in models.iterdir() if is_name(p.name) and not is_half(p.name)]
+        found = [folder.name for folder in folders if (folder / WEIGHTS).is_file()]
     except OSError:
         return []
     return sorted(found, key=lambda name: (name != NAME, name))
@@ -69,18 +83,23 @@ def tokenizer_folder(models: Path) -> Path:
     return models / _TOKENIZER
 
 
+def weights_file(models: Path, name: str) -> Path:
+    """The lean weights of an embedder."""
+    return models / checkpoint_of(name) / WEIGHTS
+
+
 def note(models: Path | None, name: str) -> Note:
-    """What is known of a checkpoint.
+    """What is known of the checkpoint of an embedder.
 
     Raises:
         ModelError: when it is not there, or its weights were changed since it was added.
     """
-    if models is None or not (models / name / WEIGHTS).is_file():
+    if models is None or not weights_file(models, name).is_file():
         raise ModelError(
             f"The embedder {name} has no weights yet.",
             hint="Add a checkpoint file (models add FILE) or use another embedder (models use compact).",
         )
-    folder = models / name
+    folder = models / checkpoint_of(name)
     try:
         known = Note(**json.loads((folder / _NOTE).read_text("utf-8")))
         stat = (folder / WEIGHTS).stat()
@@ -108,7 +127,7 @@ def remove(models: Path, name: str) -> None:
     Raises:
         ModelError: when there is none of that name, or it cannot be deleted.
     """
-    if not is_name(name) or not (models / name).is_dir():
+    if not is_name(name) or is_half(name) or not (models / name).is_dir():
         raise ModelError(f"There is no checkpoint called {name}.")
     doomed = models / f"{_ADDING}removed-{name}"
     try:

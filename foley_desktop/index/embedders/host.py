@@ -8,6 +8,7 @@ next call.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
@@ -23,7 +24,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from foley_desktop.errors import FoleyError, ModelError
-from foley_desktop.index.embedders import registry, wire
+from foley_desktop.index.embedders import CHILD_FLAG, registry, wire
 from foley_desktop.index.embedders.child_process import ChildProcess
 from foley_desktop.index.embedders.remote import RemoteEmbedder, RemoteText
 from foley_desktop.index.embedders.spaces import Description, WindowedEmbedder
@@ -31,8 +32,8 @@ from foley_desktop.index.protocols import TextEmbedder
 
 State = Literal["off", "loading", "ready", "failed"]
 
-CHILD_FLAG = "--model-host"
-"""A frozen application is started with this argument alone to become its own model process."""
+IDLE_S = 30.0
+"""After so long without use a model that is not the active one is let go of."""
 
 _RETRY_AFTER_S = 2.0
 _BOOT = (
@@ -83,6 +84,8 @@ class Models(Protocol):
     def notices(self) -> Sequence[str]: ...
 
     def activate(self, name: str) -> None: ...
+
+    def forget(self, name: str) -> None: ...
 
     def describe(self, name: str, /) -> Description: ...
 
@@ -183,9 +186,37 @@ class ModelHost:
         return self.describe(self._text_name)
 
     def activate(self, name: str) -> None:
-        """Makes this the embedder that a new child loads at once. The running child goes on with both."""
+        """Makes this the embedder that a new child loads at once. The running child goes on with both, until
+        the other one has not been used for a while."""
         with self._changed:
             self.names = (self._text_name, name)
+        self._keep()
+
+    def forget(self, name: str) -> None:
+        """Lets go of a model at once: its weights are gone, or will be."""
+        self._keep(name)
+
+    def _keep(self, *forget: str) -> None:
+        with self._changed:
+            child = self._child
+        if child is not None:
+            with contextlib.suppress(ModelError):
+                child.request({"op": "keep", "names": self._hello_names(), "forget": forget}, None)
+
+    @property
+    def device(self) -> str:
+        """What the models that can choose run on: ``cpu``, ``cuda`` or ``mps``."""
+        return self._place.device
+
+    def move_to(self, device: str) -> None:
+        """Lets the models run on another device. A running child ends; the next call starts another."""
+        with self._changed:
+            if device == self._place.device:
+                return
+            self._place = self._place._replace(device=device)
+            child, self._child = self._child, None
+        if child is not None:
+            child.close(0.0)
 
     def text_embedder(self) -> TextEmbedder:
         """The embedder of words alone.
@@ -265,10 +296,10 @@ class ModelHost:
                 return self._child
             if self._error is not None and time.monotonic() - self._failed_at < _RETRY_AFTER_S:
                 raise ModelError(self._error.sentence, hint=self._error.hint, cause=self._error)
-            names = list(dict.fromkeys((self._text_name, *self.names))) if self.names else []
             folder = os.fspath(self._place.models) if self._place.models else None
             hello = {
-                "names": names,
+                "names": self._hello_names(),
+                "idle_s": IDLE_S,
                 "threads": self._threads,
                 "models": folder,
                 "device": self._place.device,
@@ -282,6 +313,9 @@ class ModelHost:
                 self._error = ModelError("The model process cannot be started.", cause=error)
                 raise self._error from error
             return self._child
+
+    def _hello_names(self) -> list[str]:
+        return list(dict.fromkeys((self._text_name, *self.names))) if self.names else []
 
     def _on_event(self) -> None:
         with self._changed:
@@ -314,6 +348,9 @@ class InProcessModels:
 
     def activate(self, name: str) -> None:
         """Nothing to do: every embedder is loaded when asked for."""
+
+    def forget(self, name: str) -> None:
+        """Nothing to do: no embedder is held."""
 
     def start(self) -> None:
         self.state = "ready"

@@ -3,7 +3,8 @@
 Three threads. The main one reads requests and so notices at once when the application is gone, even
 killed. One answers texts, a single query before batches of texts. One embeds sound and does other long
 work, at a lower priority and only loaded when the first sound comes, so that a search never waits for an
-import.
+import. A model that is neither the active one nor in use for a while is let go of: while one embedder takes
+the place of another both are held, and half a gigabyte must not stay behind.
 Standard output belongs to the protocol: what anything prints goes to standard error.
 """
 
@@ -11,14 +12,16 @@ from __future__ import annotations
 
 import contextlib
 import faulthandler
+import gc
 import os
 import queue
 import signal
 import sys
 import threading
+import time
 import traceback
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -72,6 +75,11 @@ class _Child:
         self._threads = 1
         self._place = HERE
         self._noticed: set[str] = set()
+        self._kept: set[str] = set()
+        self._used: dict[str, float] = {}
+        self._idle_s = 30.0
+        self._spared = threading.Event()
+        self._warm = False
         self._text_lane = _Lane("texts", self._text, self._send)
         self._sound_lane: _Lane | None = None
 
@@ -81,13 +89,25 @@ class _Child:
         self._threads = int(hello["threads"])
         models = hello.get("models")
         self._place = Place(Path(models) if models else None, hello.get("device", "cpu"))
+        self._kept = set(hello["names"])
+        self._idle_s = float(hello.get("idle_s", self._idle_s))
         threading.Thread(target=self._load, args=(hello["names"],), name="load", daemon=True).start()
+        threading.Thread(target=self._sweep, name="sweep", daemon=True).start()
         while True:
-            request = wire.receive(self._requests)
-            if request[0]["op"] == "text":
-                self._text_lane.put(request)
-            else:
-                self._start_sound_lane().put(request)
+            self._take(wire.receive(self._requests))
+
+    def _take(self, request: Request) -> None:
+        header = request[0]
+        if header["op"] == "keep":
+            self._kept = set(header["names"])
+            self._let_go(header["forget"])
+            self._spared.set()
+            self._send(wire.pack({"id": header["id"]}))
+        elif header["op"] == "text" and (not self._warm or header["model"] in self._texts):
+            self._text_lane.put(request)
+        else:
+            # Loading a model takes seconds, for which no query to another one should wait.
+            self._start_sound_lane().put(request)
 
     def _load(self, names: list[str]) -> None:
         try:
@@ -102,6 +122,7 @@ class _Child:
             self._send(wire.pack({"event": "failed", "error": _told(error)}))
             return
         self._text_lane.start()
+        self._warm = True
         self._send(wire.pack({"event": "ready"}))
 
     def _load_text(self, name: str) -> TextEmbedder:
@@ -127,6 +148,7 @@ class _Child:
         header, _ = request
         name = header["model"]
         embedder = self._texts.get(name) or self._load_text(name)
+        self._note_use(name)
         vectors = embedder.embed_text(header["texts"])
         return wire.pack({"id": header["id"], "rows": len(vectors)}, vectors)
 
@@ -134,13 +156,43 @@ class _Child:
         header, samples = request
         if header["op"] == "task":
             return self._task(header)
+        if header["op"] == "text":
+            return self._text(request)
         name = header["model"]
-        if name not in self._sounds:
-            self._sounds[name] = self._load_sound(name)
+        embedder = self._sounds.get(name) or self._load_sound(name)
+        self._sounds[name] = embedder
+        self._note_use(name)
         if header["op"] == "warm":
             return wire.pack({"id": header["id"]})
-        layout, flat = wire.joined(self._sounds[name].submit(samples)())
+        layout, flat = wire.joined(embedder.submit(samples)())
         return wire.pack({"id": header["id"], "layout": layout}, flat)
+
+    # --- letting go
+
+    def _note_use(self, name: str) -> None:
+        self._used[name] = time.monotonic()
+        if name not in self._kept:
+            self._spared.set()
+
+    def _let_go(self, names: Iterable[str]) -> None:
+        known = [name for name in names if name in self._texts or name in self._sounds]
+        for name in known:
+            self._texts.pop(name, None)
+            self._sounds.pop(name, None)
+        if known:
+            gc.collect()
+
+    def _sweep(self) -> None:
+        """Lets go of spare models when their time has come; sleeps while there are none."""
+        wait: float | None = None
+        while True:
+            self._spared.wait(wait)
+            self._spared.clear()
+            now = time.monotonic()
+            spare = {*list(self._texts), *list(self._sounds)} - self._kept
+            due = {name: self._used.get(name, 0.0) + self._idle_s for name in spare}
+            self._let_go([name for name, when in due.items() if when <= now])
+            wait = min((when - now for when in due.values() if when > now), default=None)
 
     def _task(self, header: dict[str, Any]) -> bytes:
         def report(done: int, total: int, what: str) -> None:

@@ -101,7 +101,13 @@ TEXT_EMBEDDERS = ("minilm", "hash-text")
 """Embedders of text alone, any of which can be the meaning ranker."""
 
 
-TASKS: dict[str, Callable[..., dict[str, Any]]] = {"clap.take": clap_store.take}
+def _devices(report: object) -> dict[str, Any]:
+    from foley_desktop.index.embedders import clap
+
+    return clap.devices(report)
+
+
+TASKS: dict[str, Callable[..., dict[str, Any]]] = {"clap.take": clap_store.take, "devices": _devices}
 """Work for a model process that is no embedding, as ``task(report, **arguments)``."""
 
 
@@ -120,7 +126,8 @@ def _load_clap(name: str, place: Place) -> WindowedEmbedder:
 
 
 def entry(name: str) -> Entry:
-    """The embedder of this name; ``clap`` and ``clap-…`` are checkpoints that the user added.
+    """The embedder of this name; ``clap`` and ``clap-…`` are checkpoints that the user added, with ``:half``
+    heard with in half precision.
 
     Raises:
         ModelError: when there is none.
