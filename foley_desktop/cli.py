@@ -114,6 +114,9 @@ def build_parser() -> argparse.ArgumentParser:
     evaluate.add_argument("golden", metavar="GOLDEN.json")
     evaluate.add_argument("--mode", choices=MODES, default="hybrid")
     evaluate.add_argument("-k", type=_positive, default=10, metavar="K", help="metrics at K (default 10)")
+    evaluate.add_argument(
+        "--embedder", type=_embedder, metavar="NAME", help="with an embedder that is not the active one"
+    )
     evaluate.add_argument("--baseline", metavar="B.json", help="compare, and fail below its floor")
     evaluate.add_argument("--save", metavar="B.json", help="save this report as a baseline")
     evaluate.add_argument("--trec", metavar="DIR", help="write qrels.txt and run.txt")
@@ -135,9 +138,6 @@ def build_parser() -> argparse.ArgumentParser:
 
     doctor = command("doctor", "check and repair the derived indexes, the models and the audio device")
     doctor.add_argument("--rebuild", action="store_true", help="throw the indexes away and rebuild them")
-    evaluate.add_argument(
-        "--embedder", type=_embedder, metavar="NAME", help="with an embedder that is not the active one"
-    )
     return parser
 
 

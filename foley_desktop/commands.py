@@ -195,11 +195,11 @@ def _similar(context: Context) -> int:
 def _evaluate(context: Context) -> int:
     from foley_desktop.eval.compare import check_comparable, load_baseline, save_baseline
     from foley_desktop.eval.golden import load_golden
+    from foley_desktop.library.embedder_compare import evaluate_with
     from foley_desktop.library.evaluation import conditions, hold_against
 
     arguments, service = context.arguments, context.service
     embedder = arguments.embedder or service.settings.embedder
-    from foley_desktop.library.embedder_compare import evaluate_with
     golden = load_golden(Path(arguments.golden))
     baseline = load_baseline(Path(arguments.baseline)) if arguments.baseline else None
     if baseline is not None:

@@ -41,9 +41,8 @@ log = logging.getLogger(__name__)
 
 LOADING = "Words only for now: the models are still loading."
 NOT_HEARD = "Nothing has been listened to with this embedder yet: rescan the folders to search by sound."
-NO_KEYWORDS = "Keywords are unavailable: run doctor to rebuild the keyword index."
-LISTENING = "The sounds are being listened to: until that is done, sound says nothing here."
 DEAF = "Found by words and meaning alone: {}"
+NO_KEYWORDS = "Keywords are unavailable: run doctor to rebuild the keyword index."
 WITH_REASONS = 50
 """For how many hits the matched words are looked up at once; the rest are explained when asked."""
 
@@ -140,9 +139,9 @@ class Searcher:
         if parsed.blank:
             return self._everything(query, mode, filters, k, started)
         where = self._where(filters, parsed, typing)
-        request = _Request(query, parsed, mode, k, where, typing, show_hidden, balance)
         if mode == "audio" and not wait and self._indexes.deaf():
             mode = "hybrid"
+        request = _Request(query, parsed, mode, k, where, typing, show_hidden, balance)
         usable = mode == "keyword" or not parsed.plain or wait or self._models.state == "ready"
         if usable:
             found = self._find(request)
@@ -249,8 +248,13 @@ class Searcher:
         return found
 
     def _by_all(self, request: _Request, answers: Answers) -> _Found:
-        answers.rankers.start()
         found = _Found()
+        deaf = self._indexes.deaf()
+        if deaf is None:
+            answers.rankers.start()
+        else:
+            answers.rankers.meaning.load()
+            found.notices.append(DEAF.format(f"{deaf} {deaf.hint}".strip()))
         found.hits = self._fuse(request, answers, found, hide=not request.show_hidden)
         if answers.exclusion is not None and not request.show_hidden:
             others = self._fuse(request, answers, _Found(), hide=False)
@@ -259,12 +263,6 @@ class Searcher:
             found.scores[name] = answers.scores(name, [hit.id for hit in found.hits])
         return found
 
-        deaf = self._indexes.deaf()
-        if deaf is None:
-            answers.rankers.start()
-        else:
-            answers.rankers.meaning.load()
-            found.notices.append(DEAF.format(f"{deaf} {deaf.hint}".strip()))
     def _fuse(self, request: _Request, answers: Answers, found: _Found, *, hide: bool) -> list[FusedHit]:
         fusion = self.fusion
         weights = self._weights(fusion)
@@ -275,6 +273,8 @@ class Searcher:
 
         def missed(name: str, error: Exception) -> None:
             log.warning("the %s ranker failed: %s", name, error)
+            if name == AUDIO and self._indexes.deaf() is not None:
+                return  # which is said already
             found.notices.append(NO_KEYWORDS if name == KEYWORD else f"Without the {name} part: {error}")
 
         lists = answers.lists(hide=hide)
@@ -283,8 +283,6 @@ class Searcher:
             embedder=cast(TextEmbedder, answers.rankers.sound),
             vindex=cast(VectorIndex, lists),
             kindex=lists,
-            if name == AUDIO and self._indexes.deaf() is not None:
-                return  # which is said already
             k=request.k,
             candidate_k=max(fusion.depth, request.k),
             where=request.where,
