@@ -57,6 +57,14 @@ class EditTables(IndexState):
             )
         ]
 
+    def count_edited(self, ids: Iterable[str]) -> int:
+        """How many of some clips have edits."""
+        with self.id_table(ids) as wanted:
+            found = self.value(
+                f"SELECT count(*) FROM {wanted} w WHERE EXISTS (SELECT 1 FROM edits e WHERE e.clip_id = w.id)"
+            )
+        return int(found)
+
     def file_tags(self, clip_id: str) -> list[Tag]:
         """What the file, its name and the files beside it say: everything but the user's own."""
         rows = self.rows(

@@ -110,6 +110,10 @@ class Desk:
 
     # --- indexes
 
+    def make_searchable(self, ids: Collection[str]) -> None:
+        """Lets the search know the words of clips that were edited in the catalog alone."""
+        self._worded(list(ids))
+
     def _worded(self, ids: list[str]) -> list[str]:
         """Makes changed words searchable now. While the library is being indexed, that run does it."""
         if ids:

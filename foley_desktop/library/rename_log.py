@@ -130,6 +130,34 @@ def logs(data: DataFolder) -> list[Path]:
         return []
 
 
+class Batch(NamedTuple):
+    """A batch of the past: its log, when it was, how many sounds, and their names before and after."""
+
+    log: str
+    at: str
+    names: tuple[tuple[str, str], ...]
+
+    @property
+    def files(self) -> int:
+        return len(self.names)
+
+
+def batches(data: DataFolder, limit: int) -> list[Batch]:
+    """Finished batches, the latest first; logs that cannot be read are left out. ``at`` is local time."""
+    found = []
+    for log in logs(data)[:limit]:
+        try:
+            moves = [move for move in read(log) if move.clip_id and not move.passing]
+        except RenameError:
+            continue
+        names = tuple(
+            (os.path.basename(move.origin or move.source), os.path.basename(move.target)) for move in moves
+        )
+        stamp = log.name[:17]
+        found.append(Batch(os.fspath(log), f"{stamp[:10]} {stamp[11:13]}:{stamp[13:15]}", names))
+    return found
+
+
 def sync(moves: Iterable[Move]) -> None:
     """Brings the folders' new lists of names to the disk."""
     for place in {os.path.dirname(move.target) for move in moves}:

@@ -10,7 +10,7 @@ from PySide6.QtGui import QPainter, QPainterPath
 
 from foley_desktop.ui import icons
 
-LOCKED, UNLOCKED = "lock", "unlock"
+LOCKED, UNLOCKED, INSPECT = "lock", "unlock", "inspect"
 
 
 def _path(p: QPainter, *points: tuple[float, float]) -> None:
@@ -73,7 +73,7 @@ icons.add(
     {
         LOCKED: _lock,
         UNLOCKED: _unlock,
-        "inspect": _inspect,
+        INSPECT: _inspect,
         "undo": _undo,
         "redo": _redo,
         "write": _write,

@@ -86,6 +86,17 @@ HELP: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
         ),
     ),
     (
+        "Librarian",
+        (
+            ("I", "inspector: all fields of the selected sounds"),
+            ("Ctrl+I", "edit them; Enter takes a value, Esc gives it up"),
+            ("Ctrl+Z", "undo; with Shift: redo"),
+            ("Ctrl+S", "write edits into the files"),
+            ("F2", "rename the files"),
+            ("Delete", "throw the files away"),
+        ),
+    ),
+    (
         "Grading, only while its banner is shown",
         (
             ("0  1  2", "wrong, acceptable, ideal; ratings rest"),
@@ -170,6 +181,8 @@ class Keys(QObject):
     @staticmethod
     def _belongs_to(widget: QWidget, key: Key) -> bool:
         """Whether the widget with the focus has first call on the key."""
+        if int(key.key) in (widget.property("own_keys") or ()):
+            return True
         if takes_text(widget):
             return not key.everywhere
         if isinstance(widget, QAbstractButton):

@@ -105,6 +105,7 @@ class SearchBar(QWidget):
         line.addWidget(self.evaluation_button)
         line.addWidget(self.settings_button)
         line.addWidget(self.help_button)
+        self._line = line
         column = QVBoxLayout(self)
         column.setContentsMargins(14, 9, 12, 9)
         column.setSpacing(7)
@@ -114,6 +115,10 @@ class SearchBar(QWidget):
     @property
     def mode(self) -> Mode:
         return cast(Mode, self.mode_box.currentData())
+
+    def add_button(self, button: QWidget) -> None:
+        """Takes in the button of another part of the window, before that of the evaluation."""
+        self._line.insertWidget(self._line.indexOf(self.evaluation_button), button)
 
     def set_query(self, query: str) -> None:
         """Puts a query into the box, as if it had been typed."""

@@ -135,6 +135,7 @@ QSplitter::handle:hover { background: $selection; }
 
 QLabel[role="dim"] { color: $dim; }
 QLabel[role="faint"] { color: $faint; }
+QLabel[role="wrong"] { color: $red; }
 QLabel[role="heading"] { color: $faint; font-size: 11px; font-weight: 600; letter-spacing: 1px; }
 QLabel[role="title"] { font-size: 14px; font-weight: 600; }
 QLabel[role="hero"] { font-size: 27px; font-weight: 600; }
@@ -281,4 +282,16 @@ QFrame[role="help"] { background: $bar; border: 1px solid $edge; border-radius: 
 QPlainTextEdit { background: $window; border: 1px solid $line; border-radius: 5px; font-family: monospace;
     font-size: 12px; }
 QDialog { background: $bar; border: 1px solid $edge; }
+QLabel[role="warn"] { color: $amber; font-size: 12px; }
+QLabel[role="note"] { color: $amber; font-size: 10px; }
+QLabel[role="good"] { color: $accent; }
+QLineEdit[role="field"] { padding: 2px 6px; border-color: $line; background: $window; }
+QLineEdit[role="field"]:hover, QPlainTextEdit[role="field"]:hover { border-color: $edge; }
+QLineEdit[role="field"]:focus, QPlainTextEdit[role="field"]:focus { border-color: $accent; }
+QLineEdit[role="field"]:read-only { background: transparent; border-color: transparent; }
+QPlainTextEdit[role="field"] { background: $window; border: 1px solid $line; border-radius: 5px;
+    padding: 0 2px; font-family: "Inter", "Segoe UI", "Noto Sans", "DejaVu Sans"; font-size: 13px; }
+QToolButton[role="section"] { background: transparent; border: 0; color: $faint; font-size: 11px;
+    font-weight: 600; letter-spacing: 1px; padding: 5px 8px 3px 8px; }
+QToolButton[role="section"]:hover { color: $text; }
 """

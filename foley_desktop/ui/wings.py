@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from foley_desktop.ui.catalogue_wing import CatalogueWing
 from foley_desktop.ui.export_desk import ExportDesk
+from foley_desktop.ui.inspector_wing import InspectorWing
 from foley_desktop.ui.settings_desk import SettingsDesk
 from foley_desktop.ui.wave_wing import WaveWing
 
@@ -30,5 +31,6 @@ def build(window: MainWindow) -> dict[str, Wing]:
         "settings": SettingsDesk(window),
         "export": ExportDesk(window),
         "waves": WaveWing(window),
+        "inspector": InspectorWing(window),
         "catalogue": CatalogueWing(window),
     }
