@@ -222,11 +222,10 @@ def _take_away(made: Sequence[str], folder: str) -> None:
 def _manifest_row(catalog: Catalog, item: Item, remarks: Sequence[str]) -> list[str]:
     clip, tags = item.clip, catalog.tags(item.clip.id)
     name = ucs.parse_name(os.path.splitext(item.name)[0])
+    category = (name.catid, name.category, name.subcategory) if name else ()
     return [
         item.name,
-        clip.catid,
-        clip.category,
-        clip.subcategory,
+        *(category or (clip.catid, clip.category, clip.subcategory)),
         name.fx_name if name else clip.title,
         clip.description,
         clip.keywords,

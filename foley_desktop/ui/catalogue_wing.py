@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject
 
 from foley_desktop.models import Condition
+from foley_desktop.ui.deliver_desk import DeliverDesk
+from foley_desktop.ui.list_desk import ListDesk
+from foley_desktop.ui.review_desk import ReviewDesk
 from foley_desktop.ui.shelf_desk import ShelfDesk
+from foley_desktop.ui.typed_filters import TypedFilters
+from foley_desktop.ui.unusable_desk import UnusableDesk
 
 if TYPE_CHECKING:
     from foley_desktop.ui.main_window import MainWindow
@@ -21,11 +26,18 @@ class CatalogueWing(QObject):
         super().__init__(window)
         self._window = window
         self.shelf = ShelfDesk(window)
+        self.review = ReviewDesk(window)
+        self.lists = ListDesk(window)
+        self.deliveries = DeliverDesk(window)
+        self.unusable = UnusableDesk(window)
+        self.typed_filters = TypedFilters(window)
+        self.deliveries.categories_wanted.connect(self.review.start)
         self._answers = self._table()
         window.sidebar.asked.connect(self._on_asked)
 
     def stop(self) -> None:
         """The window closes."""
+        self.review.stop()
 
     def _table(self) -> dict[str, Callable[[Any], object]]:
         shelf, window = self.shelf, self._window
@@ -45,6 +57,12 @@ class CatalogueWing(QObject):
             "saved.rename": shelf.rename_saved,
             "saved.replace": shelf.replace_saved,
             "saved.delete": shelf.delete_saved,
+            "category.drop": lambda pair: self.review.drop(pair[2], shelf.dragged),
+            "categories.suggest": lambda _: self.review.start(),
+            "list.import": lambda _: self.lists.choose(),
+            "deliver": lambda _: self.deliveries.open(),
+            "collection.deliver": self.deliveries.open_collection,
+            "unusable.show": lambda _: self.unusable.open(),
             "badge.show": lambda code: window.search_bar.chips.add(Condition("badge", "=", code)),
         }
 

@@ -6,28 +6,12 @@ from collections.abc import Callable
 from functools import partial
 
 from PySide6.QtCore import QPoint, QRect, QSize, Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLayout, QLayoutItem, QMenu, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLayout, QLayoutItem, QWidget
 
 from foley_desktop.models import Condition, Filters
-from foley_desktop.ui import buttons, icons, text, theme
+from foley_desktop.ui import badges, buttons, icons, text, theme
 from foley_desktop.workers.patterns import Pattern
 
-QUICK_FILTERS: tuple[tuple[str, tuple[Condition, ...]], ...] = (
-    ("Shorter than 1 s", (Condition("duration", "<", 1.0),)),
-    ("Shorter than 5 s", (Condition("duration", "<", 5.0),)),
-    ("5 to 30 s", (Condition("duration", ">=", 5.0), Condition("duration", "<=", 30.0))),
-    ("Longer than 30 s", (Condition("duration", ">", 30.0),)),
-    ("Mono", (Condition("channels", "=", 1.0),)),
-    ("Stereo", (Condition("channels", "=", 2.0),)),
-    ("More than 2 channels", (Condition("channels", ">", 2.0),)),
-    ("48 kHz or more", (Condition("rate", ">=", 48000.0),)),
-    ("96 kHz or more", (Condition("rate", ">=", 96000.0),)),
-    ("24 bit or more", (Condition("depth", ">=", 24.0),)),
-    ("3 stars or more", (Condition("rating", ">=", 3.0),)),
-    ("5 stars", (Condition("rating", "=", 5.0),)),
-    ("Favourites", (Condition("favourite", "=", True),)),
-)
-_BREAKS = frozenset({4, 7, 10})
 _SIGNS = {"<=": "≤", ">=": "≥", "!=": "≠"}
 
 
@@ -36,8 +20,18 @@ def condition_words(condition: Condition) -> str:
     field, value = condition.field, condition.value
     if field == "favourite":
         return "favourites" if value else "not favourites"
+    if field == "used" and isinstance(value, bool):
+        return "used already" if value == (condition.op == "=") else "never used"
+    if field == "used":
+        return f"last used {_SIGNS.get(condition.op, condition.op)} {text.shown(str(value))}"
+    if field == "project" and condition.op == "=":
+        return f"used in {text.shown(str(value))}"
     if field in ("category", "subcategory") and condition.op == "=":
         return text.shown(str(value)) or f"no {field}"
+    if field == "badge":
+        return ("" if condition.op == "=" else "not ") + badges.words(str(value))
+    if field == "collection" and condition.op == "=":
+        return f"collection {text.shown(str(value))}"
     if field == "folder" and condition.op == "=":
         name = str(value).rstrip("/\\").replace("\\", "/").rpartition("/")[2]
         return "in " + text.shown(name or str(value))
@@ -155,24 +149,9 @@ class ChipBar(QWidget):
 
         return remove
 
-    def make_menu(self) -> QMenu:
-        """The menu of quick filters; one in force has a tick, and choosing it again lifts it."""
-        menu = QMenu(self)
-        for number, (label, conditions) in enumerate(QUICK_FILTERS):
-            if number in _BREAKS:
-                menu.addSeparator()
-            action = menu.addAction(label)
-            action.setCheckable(True)
-            action.setChecked(all(c in self._filters.conditions for c in conditions))
-            action.triggered.connect(lambda on, c=conditions: self.add(*c) if on else self._lift(c))
-        menu.addSeparator()
-        clear = menu.addAction("Remove all filters")
-        clear.setEnabled(bool(self._filters))
-        clear.triggered.connect(lambda _=False: self.set_filters(Filters()))
-        return menu
-
-    def _lift(self, conditions: tuple[Condition, ...]) -> None:
-        self.set_filters(Filters(tuple(c for c in self._filters.conditions if c not in conditions)))
+    def lift(self, conditions: tuple[Condition, ...]) -> None:
+        """Takes some conditions away."""
+        self.remove_if(lambda condition: condition in conditions)
 
 
 class FlowLayout(QLayout):

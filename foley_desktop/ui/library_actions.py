@@ -85,14 +85,14 @@ class LibraryActions(QObject):
     def add_folders(self, folders: Sequence[str]) -> None:
         """Adds folders and indexes them."""
         if folders:
-            self._index(jobs.index_job(self._service, list(folders)))
+            self.scan(jobs.index_job(self._service, list(folders)))
 
     def rescan(self, root: Root | None) -> None:
         """Looks at a folder anew, or at all of them."""
-        self._index(jobs.index_job(self._service, [root.path] if root else None))
+        self.scan(jobs.index_job(self._service, [root.path] if root else None))
 
     def make_demo(self) -> None:
-        self._index(jobs.demo_job(self._service))
+        self.scan(jobs.demo_job(self._service))
 
     def remove(self, root: Root) -> None:
         """Forgets a folder and what is known about its sounds."""
@@ -126,7 +126,8 @@ class LibraryActions(QObject):
             others = text.plural(dropped.others, "dropped thing")
             self._messages.say(f"{others} passed over: only folders and audio files count.")
 
-    def _index(self, job: Job) -> None:
+    def scan(self, job: Job) -> None:
+        """Runs a job whose result is an IndexReport."""
         job.progressed.connect(self._on_index_progress)
         job.finished.connect(self._on_indexed)
         self._run(job)

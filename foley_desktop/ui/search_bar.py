@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLineEdit, QVBoxLayout, QW
 from foley_desktop.models import Mode
 from foley_desktop.ui import buttons, icons, theme
 from foley_desktop.ui.chips import ChipBar
+from foley_desktop.ui.filter_menu import FilterMenu
 
 MODES: tuple[tuple[Mode, str, str], ...] = (
     ("hybrid", "Everything", "Words, meaning and sound together"),
@@ -62,7 +63,9 @@ class SearchBar(QWidget):
         box = QLineEdit()
         box.setObjectName("search_box")
         box.setPlaceholderText("Search by words, meaning or sound: heavy wooden door slam …")
-        box.setToolTip('Ctrl+F or /   ·   "exact phrase"   ·   -without   ·   Down goes into the results')
+        box.setToolTip(
+            'Ctrl+F or /   ·   "exact phrase"   ·   -without   ·   duration<5   ·   Down: into the results'
+        )
         box.setClearButtonEnabled(False)
         box.setMaxLength(LONGEST_QUERY)
         action = box.addAction(
@@ -138,7 +141,7 @@ class SearchBar(QWidget):
         self.record_pressed.emit()
 
     def _show_filters(self) -> None:
-        menu = self.chips.make_menu()
+        menu = FilterMenu(self.chips)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.popup(self.filter_button.mapToGlobal(self.filter_button.rect().bottomLeft()))
 

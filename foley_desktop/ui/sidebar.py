@@ -77,7 +77,10 @@ class Sidebar(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addLayout(head)
-        column.addWidget(self.narrow)
+        inset = QHBoxLayout()
+        inset.setContentsMargins(10, 0, 8, 5)
+        inset.addWidget(self.narrow)
+        column.addLayout(inset)
         column.addWidget(self.tree, 1)
         self._update_buttons()
 
