@@ -197,13 +197,17 @@ class SearchResult:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """One step of a long job. ``rate`` is items per second, ``remaining_s`` None while unknown."""
+    """One step of a long job. ``rate`` is items per second, ``remaining_s`` None while unknown.
+
+    ``share`` is how much of all is done, 0 to 1, where that is known more finely than by whole items.
+    """
 
     done: int
     total: int
     what: str = ""
     rate: float | None = None
     remaining_s: float | None = None
+    share: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

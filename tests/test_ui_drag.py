@@ -91,6 +91,9 @@ class FakeDrag:
     """Stands for the desktop's side of a drag, which no test can hold by the hand."""
 
     made: list[FakeDrag] = []  # noqa: RUF012
+    answer = Qt.DropAction.CopyAction
+    panel: object = None
+    """A panel of our own that it was dropped on."""
 
     def __init__(self, source: object) -> None:
         self.mime: QMimeData | None = None
@@ -106,7 +109,10 @@ class FakeDrag:
 
     def exec(self, *actions: Any) -> Qt.DropAction:
         self.offered = actions
-        return Qt.DropAction.CopyAction
+        return self.answer
+
+    def target(self) -> object:
+        return self.panel
 
 
 @pytest.fixture
@@ -129,6 +135,29 @@ def test_a_drag_waits_for_its_files_and_offers_a_copy_only(qtbot: Any, drags: li
     assert drags[0].offered == (Qt.DropAction.CopyAction, Qt.DropAction.CopyAction)
     assert drags[0].mime is not None and receive(drags[0].mime) == [b"/s/door.wav"]
     assert not source.start(widget), "one press is one drag"
+
+
+@pytest.mark.parametrize(
+    ("answer", "panel", "taken"),
+    [(Qt.DropAction.CopyAction, None, 1), (Qt.DropAction.IgnoreAction, None, 0),
+     (Qt.DropAction.CopyAction, "the sidebar", 0)],
+)  # fmt: skip
+def test_only_what_another_program_took_is_taken(
+    qtbot: Any, drags: list[FakeDrag], monkeypatch: pytest.MonkeyPatch, answer: Any, panel: object, taken: int
+) -> None:
+    from PySide6.QtWidgets import QLabel
+
+    monkeypatch.setattr(FakeDrag, "answer", answer)
+    monkeypatch.setattr(FakeDrag, "panel", panel)
+    widget, told = QLabel(), []
+    qtbot.addWidget(widget)
+    source = DragSource()
+    source.taken.connect(lambda: told.append("taken"))
+    source.began.connect(lambda: told.append("began"))
+    source.finished.connect(lambda: told.append("finished"))
+    source.prepare("x", lambda ready, broken: ready(["/s/x.wav"]))
+    assert source.start(widget)
+    assert told == ["began", *["taken"] * taken, "finished"]
 
 
 def test_files_of_an_older_press_never_ride_along(qtbot: Any, drags: list[FakeDrag]) -> None:

@@ -33,7 +33,7 @@ from foley_desktop.settings import DataFolder, Settings
 if TYPE_CHECKING:
     from foley_desktop.audio.decode import AudioInfo
     from foley_desktop.audio.peaks import Peaks
-    from foley_desktop.audio.render import RenderOptions
+    from foley_desktop.audio.render import RenderOptions, Watch
     from foley_desktop.eval.golden import GoldenSet
     from foley_desktop.library.desk import Desk
     from foley_desktop.library.doctor import DoctorReport
@@ -312,11 +312,11 @@ class LibraryService:
 
     # --- handing over
 
-    def export(self, ref: str, target: Path, options: RenderOptions) -> AudioInfo:
+    def export(self, ref: str, target: Path, options: RenderOptions, watch: Watch | None = None) -> AudioInfo:
         """Renders a clip (id or path) or a file outside the library into a new file."""
         from foley_desktop.audio.render import export
 
-        return export(self._file_of(ref), target, options)
+        return export(self._file_of(ref), target, options, watch=watch)
 
     def _file_of(self, ref: str) -> str:
         try:

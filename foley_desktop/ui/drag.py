@@ -126,7 +126,8 @@ class DragSource(QObject):
             answer = drag.exec(Qt.DropAction.CopyAction, Qt.DropAction.CopyAction)
         finally:
             self._drag = None
-            if answer != Qt.DropAction.IgnoreAction:
+            # A drop on another panel of this window hands nothing over.
+            if answer != Qt.DropAction.IgnoreAction and drag.target() is None:
                 self.taken.emit()
             self.finished.emit()
         return True

@@ -1,16 +1,14 @@
-"""What an exported file is to be: where, which format, and what of it changes."""
+"""What exported files are to be: where, which format, under which names; and the queue of exports below."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
-    QComboBox,
     QDialog,
-    QDoubleSpinBox,
     QFileDialog,
     QGridLayout,
     QHBoxLayout,
@@ -19,77 +17,131 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from foley_desktop.audio.naming import plain_name
 from foley_desktop.audio.render import RenderOptions
+from foley_desktop.audio.treatment import Treatment
+from foley_desktop.library import spot_names
+from foley_desktop.library.presets import NEUTRAL, Preset, named
 from foley_desktop.models import Clip, Region
 from foley_desktop.ui import buttons, text
+from foley_desktop.ui.export_queue import ExportQueue, QueueView
+from foley_desktop.ui.preset_form import PresetForm
+from foley_desktop.workers.transfer_jobs import Manner
 
-FORMATS = ((".wav", "WAV"), (".flac", "FLAC"), (".aiff", "AIFF"), (".ogg", "Ogg Vorbis"))
-RATES = (44100, 48000, 88200, 96000, 192000)
-DEPTHS = ((16, "16 bit"), (24, "24 bit"), (32, "32 bit float"))
-AS_IT_IS = "as it is"
+OWN_NAMES = "{name}"
+DEFAULT_FORMAT = ".wav"
 
 
 class ExportDialog(QDialog):
     """Asks; ``export_wanted(folder, stems, extension, options)`` says what was decided."""
 
     export_wanted = Signal(str, list, str, object)
+    preset_wanted = Signal(object)
+    """A Preset of the fields as they are now, to be kept under a name that is asked for."""
 
-    def __init__(self, parent: QWidget, clips: Sequence[Clip], region: Region | None, folder: str) -> None:
+    def __init__(
+        self,
+        parent: QWidget,
+        clips: Sequence[Clip],
+        region: Region | None,
+        folder: str,
+        *,
+        manner: Manner,
+        treatment: Treatment = NEUTRAL,
+        queue: ExportQueue | None = None,
+        show: Callable[[str], object] = lambda path: None,
+    ) -> None:
         super().__init__(parent)
         self.setObjectName("export_dialog")
         self.setWindowTitle("Export")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._clips = list(clips)
-        self._region = region
-        single = len(clips) == 1
-        stem = os.path.splitext(clips[0].name)[0]
-        self.name = QLineEdit(text.shown(stem, 200) if single else f"{len(clips)} sounds, their own names")
+        self._region = region if len(clips) == 1 else None
+        self._manner = manner
+        self._treatment = treatment
+        self._folder = folder
+        self.form = PresetForm("export")
+        self.format, self.rate, self.bits = self.form.format, self.form.rate, self.form.bits
+        self.channels, self.normalise, self.level = self.form.channels, self.form.normalise, self.form.level
+        self._make_names()
+        self._make_place()
+        self._make_switches()
+        self._make_presets()
+        self.queue = QueueView(queue, show) if queue is not None else None
+        self.export = buttons.push(
+            "Export", "Write the new files and close  (Enter)", self._on_export, "primary"
+        )
+        self.export.setObjectName("export_start")
+        self.export.setDefault(True)
+        self.enqueue = buttons.push(
+            "Add to queue", "Write the new files; the dialog stays for another", self._say
+        )
+        self.enqueue.setObjectName("export_enqueue")
+        self._lay_out()
+        self.format.setCurrentIndex(self.format.findData(DEFAULT_FORMAT))
+        if manner.preset.name != manner.presets[0].name:
+            self._choose_preset(manner.preset)
+        self._preview()
+
+    # --- parts
+
+    def _make_names(self) -> None:
+        single = len(self._clips) == 1
+        stem = os.path.splitext(self._clips[0].name)[0]
+        shown = text.shown(stem, 200) if single else f"{len(self._clips)} sounds, named by the template"
+        self.name = QLineEdit(shown)
         self.name.setObjectName("export_name")
         self.name.setEnabled(single)
-        self.folder = QLineEdit(text.shown(folder))
+        self.name.setVisible(single)
+        self.template = QLineEdit(OWN_NAMES)
+        self.template.setObjectName("export_template")
+        self.template.setVisible(not single)
+        fields = "\n".join(f"{{{name}}}  {words}" for name, words in spot_names.FIELDS.items())
+        self.template.setToolTip(text.plain_tooltip(fields))
+        self.preview = buttons.ElidedLabel("small")
+        self.preview.setObjectName("export_preview")
+        self.name.textChanged.connect(lambda _: self._preview())
+        self.template.textChanged.connect(lambda _: self._preview())
+
+    def _make_place(self) -> None:
+        self.folder = QLineEdit(text.shown(self._folder))
         self.folder.setObjectName("export_folder")
-        self._folder = folder
         self.folder.textEdited.connect(self._on_folder)
         self.browse = buttons.push("Choose …", "Choose a folder", self.choose_folder)
-        self.format = self._choice("export_format", [(label, extension) for extension, label in FORMATS])
-        self.rate = self._choice("export_rate", [(f"{rate / 1000:g} kHz", rate) for rate in RATES], own=True)
-        self.bits = self._choice("export_depth", [(label, bits) for bits, label in DEPTHS], own=True)
-        self.channels = self._choice("export_channels", [("mono", 1), ("stereo", 2)], own=True)
-        self.format.currentIndexChanged.connect(lambda _: self._on_format())
-        self.normalise = QCheckBox("Normalise to")
-        self.normalise.setObjectName("export_normalise")
-        self.level = QDoubleSpinBox()
-        self.level.setObjectName("export_level")
-        self.level.setRange(-60.0, 0.0)
-        self.level.setDecimals(1)
-        self.level.setValue(-1.0)
-        self.level.setSuffix(" dBFS")
-        self.level.setMinimumWidth(96)
-        self.level.setEnabled(False)
-        self.normalise.toggled.connect(self.level.setEnabled)
+
+    def _make_switches(self) -> None:
+        region = self._region
         self.only_region = QCheckBox("Only the selected region")
         self.only_region.setObjectName("export_region")
-        self.only_region.setVisible(region is not None and single)
-        self.only_region.setChecked(region is not None and single)
+        self.only_region.setVisible(region is not None)
+        self.only_region.setChecked(region is not None)
+        self.only_region.toggled.connect(self.form.handle.setEnabled)
+        self.form.handle.setEnabled(region is not None)
         if region is not None:
             stretch = f"{text.clock(region.start_s)} – {text.clock(region.end_s)}"
             self.only_region.setText(f"Only the selected region, {stretch}")
-        self.export = buttons.push("Export", "Write the new file  (Enter)", self._on_export, "primary")
-        self.export.setObjectName("export_start")
-        self.export.setDefault(True)
-        self._lay_out(single)
+        self.as_heard = QCheckBox("As heard: with speed, direction, channels and level as they are set now")
+        self.as_heard.setObjectName("export_as_heard")
+        self.as_heard.setVisible(not self._treatment.is_neutral)
+        self.as_heard.setChecked(self._manner.as_heard and not self._treatment.is_neutral)
+        self.format.currentIndexChanged.connect(lambda _: self._preview())
 
-    @staticmethod
-    def _choice(name: str, entries: Sequence[tuple[str, object]], *, own: bool = False) -> QComboBox:
-        choice = buttons.Choice()
-        choice.setObjectName(name)
-        if own:
-            choice.addItem(AS_IT_IS, None)
-        for label, value in entries:
-            choice.addItem(label, value)
-        return choice
+    def _make_presets(self) -> None:
+        self.presets = buttons.Choice()
+        self.presets.setObjectName("export_preset")
+        self.presets.setToolTip("Fills in the fields below; change them as you like")
+        for preset in self._manner.presets:
+            self.presets.addItem(text.shown(preset.name, 60), preset.name)
+        self.presets.activated.connect(lambda _: self._on_preset())
+        self.keep = buttons.push(
+            "Save as preset …", "Keep these fields under a name, for drags and exports", self._on_keep
+        )
+        self.keep.setObjectName("export_save_preset")
 
-    def _lay_out(self, single: bool) -> None:
+    # --- layout
+
+    def _lay_out(self) -> None:
+        single = len(self._clips) == 1
         title = text.shown(self._clips[0].name, 80) if single else text.plural(len(self._clips), "sound")
         column = QVBoxLayout(self)
         column.setContentsMargins(20, 16, 20, 14)
@@ -98,51 +150,45 @@ class ExportDialog(QDialog):
         grid = QGridLayout()
         grid.setVerticalSpacing(8)
         grid.setHorizontalSpacing(12)
-        place = QHBoxLayout()
-        place.setSpacing(8)
-        place.addWidget(self.folder, 1)
-        place.addWidget(self.browse)
-        loud = QHBoxLayout()
-        loud.setSpacing(8)
-        loud.addWidget(self.normalise)
-        loud.addWidget(self.level)
-        loud.addStretch(1)
-        rows: tuple[tuple[str, QWidget | QHBoxLayout], ...] = (
-            ("Name", self.name),
-            ("Folder", place),
-            ("Format", self.format),
-            ("Sample rate", self.rate),
-            ("Depth", self.bits),
-            ("Channels", self.channels),
-            ("Level", loud),
+        names = QVBoxLayout()
+        names.setSpacing(3)
+        for widget in (self.name, self.template, self.preview):
+            names.addWidget(widget)
+        rows: tuple[tuple[str, QHBoxLayout | QVBoxLayout], ...] = (
+            ("Preset", _beside(self.presets, self.keep)),
+            ("Name" if single else "Names", names),
+            ("Folder", _beside(self.folder, self.browse)),
         )
         for number, (label, what) in enumerate(rows):
-            grid.addWidget(buttons.words(label, "dim"), number, 0)
-            if isinstance(what, QWidget):
-                grid.addWidget(what, number, 1)
-            else:
-                grid.addLayout(what, number, 1)
+            words = buttons.words(label, "dim")
+            grid.addWidget(words, number, 0, Qt.AlignmentFlag.AlignTop)
+            words.setContentsMargins(0, 5, 0, 0)
+            grid.addLayout(what, number, 1)
+        grid.setColumnMinimumWidth(0, 76)
         grid.setColumnStretch(1, 1)
         column.addLayout(grid)
+        column.addWidget(buttons.rule())
+        column.addWidget(self.form)
         column.addWidget(self.only_region)
+        column.addWidget(self.as_heard)
         said = "What stays as it is comes out bit for bit. A file of that name is never replaced."
         column.addWidget(buttons.words(said, "small", wrap=True))
+        if self.queue is not None:
+            self.queue.setMinimumHeight(150)
+            column.addWidget(self.queue, 1)
         line = QHBoxLayout()
         line.addStretch(1)
-        line.addWidget(buttons.push("Cancel", "Change nothing", self.reject))
-        line.addWidget(self.export)
+        for button in (
+            buttons.push("Close", "Close  (Esc); exports go on", self.reject),
+            self.enqueue,
+            self.export,
+        ):
+            line.addWidget(button)
         column.addLayout(line)
-        self.setMinimumWidth(480)
+        self.setMinimumWidth(640)
 
     def _on_folder(self, shown: str) -> None:
         self._folder = shown
-
-    def _on_format(self) -> None:
-        """Vorbis has no depth; the others keep what was chosen."""
-        lossy = self.format.currentData() == ".ogg"
-        self.bits.setEnabled(not lossy)
-        if lossy:
-            self.bits.setCurrentIndex(0)
 
     def choose_folder(self) -> None:
         """Opens a folder dialog; it does not block."""
@@ -157,22 +203,92 @@ class ExportDialog(QDialog):
         self._folder = folder
         self.folder.setText(text.shown(folder))
 
+    # --- presets
+
+    def _on_preset(self) -> None:
+        preset = named(self._manner.presets, str(self.presets.currentData()))
+        if preset is not None:
+            self._choose_preset(preset)
+
+    def _choose_preset(self, preset: Preset) -> None:
+        self.presets.setCurrentIndex(self.presets.findData(preset.name))
+        self.form.show_preset(preset)
+        if preset.folder:
+            self.set_folder(preset.folder)
+        if preset.template:
+            self.template.setText(preset.template)
+            if len(self._clips) == 1:
+                self.name.setText(self._stem(self._clips[0], preset.template))
+
+    def _on_keep(self) -> None:
+        template = (
+            "" if self.template.text() == OWN_NAMES or not self.template.isVisible() else self.template.text()
+        )
+        self.preset_wanted.emit(self.form.preset("", template))
+
+    def show_manner(self, manner: Manner) -> None:
+        """Presets have changed: a new one is chosen at once."""
+        known = {preset.name for preset in self._manner.presets}
+        self._manner = manner
+        self.presets.clear()
+        for preset in manner.presets:
+            self.presets.addItem(text.shown(preset.name, 60), preset.name)
+        fresh = [preset.name for preset in manner.presets if preset.name not in known]
+        self.presets.setCurrentIndex(max(0, self.presets.findData(fresh[0] if fresh else manner.preset.name)))
+
+    # --- what was decided
+
+    def _stem(self, clip: Clip, template: str) -> str:
+        region = self._region if self.only_region.isChecked() else None
+        return spot_names.stem(template, clip, region, project=self._manner.project.name)
+
+    def stems(self) -> list[str]:
+        """The names of the new files, without extension, in the clips' order."""
+        if len(self._clips) > 1:
+            return [
+                os.path.splitext(clip.name)[0]
+                if self.template.text() == OWN_NAMES
+                else self._stem(clip, self.template.text())
+                for clip in self._clips
+            ]
+        own = os.path.splitext(self._clips[0].name)[0]
+        typed = self.name.text().strip()
+        if typed == text.shown(own, 200).strip():
+            return [own]
+        return [typed.replace("/", "-").replace("\\", "-") or own]
+
+    def _preview(self) -> None:
+        said = spot_names.flaw(self.template.text()) if len(self._clips) > 1 else ""
+        self.export.setEnabled(not said)
+        self.enqueue.setEnabled(not said)
+        if said:
+            self.preview.set_words(said)
+            return
+        preset = self.form.preset("")
+        named_so = [
+            stem + preset.extension_for(clip) for clip, stem in zip(self._clips, self.stems(), strict=True)
+        ]
+        shown = ", ".join(text.shown(plain_name(name), 120) for name in named_so[:3])
+        self.preview.set_words(f"→ {shown}" + (" …" if len(named_so) > 3 else ""))
+
     def options(self) -> RenderOptions:
         """What changes, as it is chosen now."""
         region = self._region if self.only_region.isChecked() else None
-        return RenderOptions(
-            start_s=region.start_s if region else None,
-            end_s=region.end_s if region else None,
-            rate=self.rate.currentData(),
-            depth=self.bits.currentData(),
-            channels=self.channels.currentData(),
-            normalise_db=self.level.value() if self.normalise.isChecked() else None,
-        )
+        treatment = self._treatment if self.as_heard.isChecked() else NEUTRAL
+        return self.form.preset("").options(self._clips[0], region, treatment)
+
+    def _say(self) -> None:
+        extension = str(self.format.currentData())
+        self.export_wanted.emit(self._folder, self.stems(), extension, self.options())
 
     def _on_export(self) -> None:
-        stems = [os.path.splitext(clip.name)[0] for clip in self._clips]
-        typed = self.name.text().strip()
-        if len(stems) == 1 and typed != text.shown(stems[0], 200).strip():
-            stems = [typed.replace("/", "-").replace("\\", "-") or stems[0]]
         self.accept()
-        self.export_wanted.emit(self._folder, stems, str(self.format.currentData()), self.options())
+        self._say()
+
+
+def _beside(wide: QWidget, narrow: QWidget) -> QHBoxLayout:
+    line = QHBoxLayout()
+    line.setSpacing(8)
+    line.addWidget(wide, 1)
+    line.addWidget(narrow)
+    return line

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QWidget
 
 from foley_desktop.audio.treatment import Treatment
 from foley_desktop.errors import FoleyError
-from foley_desktop.library.presets import AS_IT_IS, NEUTRAL, Preset
+from foley_desktop.library.presets import NEUTRAL
 from foley_desktop.library.service import LibraryService
 from foley_desktop.library.transfer import Order, Parcel
 from foley_desktop.models import Clip, Region
@@ -23,6 +23,7 @@ from foley_desktop.ui.drag import DragSource
 from foley_desktop.ui.results_view import ResultsView
 from foley_desktop.workers import transfer_jobs
 from foley_desktop.workers.runner import Runner
+from foley_desktop.workers.transfer_jobs import Manner
 
 AT_REST_MS = 250
 
@@ -33,6 +34,8 @@ class Handover(QObject):
     failed = Signal(object)
     handed_over = Signal(list, float)
     """Parcels that a receiver took, and the moment that is remembered."""
+    manner_changed = Signal(object)
+    """Sounds leave in another Manner from now on."""
 
     def __init__(
         self, service: LibraryService, runner: Runner, view: ResultsView, deck: Deck, parent: QObject
@@ -41,8 +44,7 @@ class Handover(QObject):
         self._service = service
         self._runner = runner
         self._deck = deck
-        self.preset: Preset = AS_IT_IS
-        self.as_heard = False
+        self.manner = transfer_jobs.PLAIN
         self._offered: list[Parcel] = []
         self._began = False
         self._press = self._ahead = 0
@@ -67,16 +69,17 @@ class Handover(QObject):
         drag.failed.connect(self.failed)
         return drag
 
-    def set_manner(self, preset: Preset, as_heard: bool) -> None:
+    def set_manner(self, manner: Manner) -> None:
         """From now on files leave like this."""
-        if (preset, as_heard) != (self.preset, self.as_heard):
-            self.preset, self.as_heard = preset, as_heard
+        if manner != self.manner:
+            self.manner = manner
             self._rest.start()
+            self.manner_changed.emit(manner)
 
     @property
     def treatment(self) -> Treatment:
         """What is done to every sound that leaves now."""
-        return self._deck.playback.treatment if self.as_heard else NEUTRAL
+        return self._deck.playback.treatment if self.manner.as_heard else NEUTRAL
 
     def orders(self, things: Sequence[tuple[Clip, Region | None]]) -> list[Order]:
         """What is to leave, treated as things stand now."""
@@ -110,7 +113,7 @@ class Handover(QObject):
                 self._offered, self._began = parcels, False
                 ready([parcel.file for parcel in parcels])
 
-            work = partial(transfer_jobs.make_ready, self._service, orders, self.preset, wanted)
+            work = partial(transfer_jobs.make_ready, self._service, orders, self.manner.preset, wanted)
             self._runner.spotting.submit(work, done, broken, key="drag", what="The drag")
 
         drag.prepare(things[0][0].name, make)
@@ -126,7 +129,7 @@ class Handover(QObject):
             # Asked on a worker: attribute reads, no Qt.
             return number == self._ahead and not self._runner.is_ending
 
-        work = partial(transfer_jobs.make_ahead, self._service, orders, self.preset, wanted)
+        work = partial(transfer_jobs.make_ahead, self._service, orders, self.manner.preset, wanted)
         self._runner.spotting.submit(work, key="ahead", what="Rendering the region")
 
     def _withdraw(self) -> None:

@@ -10,6 +10,16 @@ from foley_desktop.ui import buttons, text
 from foley_desktop.workers.job import Job
 
 
+def show_step(bar: QProgressBar, step: Progress) -> None:
+    """Sets a bar to how far a job is."""
+    if step.share is not None:
+        bar.setRange(0, 1000)
+        bar.setValue(round(1000 * step.share))
+    else:
+        bar.setRange(0, max(0, step.total))
+        bar.setValue(step.done)
+
+
 class JobLine(QWidget):
     """Visible while it follows a job."""
 
@@ -58,8 +68,7 @@ class JobLine(QWidget):
     def _on_progress(self, step: Progress) -> None:
         if self._job is None or self._job.cancel_requested:
             return
-        self.bar.setRange(0, max(0, step.total))
-        self.bar.setValue(step.done)
+        show_step(self.bar, step)
         what = text.shown(step.what, 80)
         self.words.set_words(f"{text.progress(step)} · {what}" if step.total else what)
 

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QWidget
 
 from foley_desktop.models import Progress
 from foley_desktop.ui import buttons, text
+from foley_desktop.ui.job_line import show_step
 from foley_desktop.workers.job import Job
 
 MOST_SHOWN = 2
@@ -37,8 +38,7 @@ class JobView(QWidget):
     def _on_progress(self, step: Progress) -> None:
         if self.job.cancel_requested:
             return
-        self.bar.setRange(0, max(0, step.total))
-        self.bar.setValue(step.done)
+        show_step(self.bar, step)
         self.numbers.set_words(text.progress(step))
         self.setToolTip(text.plain_tooltip(step.what))
 

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from foley_desktop.audio.render import Watch
-from foley_desktop.library.bins import Bin
-from foley_desktop.library.presets import Preset
+from foley_desktop.library import spot_names, ucs
+from foley_desktop.library.bins import FIRST, Bin
+from foley_desktop.library.presets import AS_IT_IS, BUILT_IN, Preset
 from foley_desktop.library.service import LibraryService
 from foley_desktop.library.transfer import Order, Parcel
 from foley_desktop.library.usage import How
@@ -37,8 +38,13 @@ class Manner:
         return next(one for one in self.projects if one.current)
 
 
+PLAIN = Manner(BUILT_IN, AS_IT_IS, False, spot_names.DEFAULT, "", (Bin(0, FIRST, 0, True),))
+"""Until it is known how."""
+
+
 def manner(service: LibraryService) -> Manner:
     """How sounds leave now."""
+    ucs.table()  # read here, so that no name that the window makes up has to
     transfer = service.transfer
     presets = transfer.presets
     return Manner(
