@@ -778,3 +778,40 @@ def test_encoding_helpers_are_sound() -> None:
         samples, rate = soundfile.read(io.BytesIO(data))
         assert rate == RATE
         np.testing.assert_allclose(samples, TONE, atol=1e-4)
+
+
+def long_mp3(path: Path, minutes: float) -> Path:
+    """An MP3 of many minutes, out of four seconds that are repeated: frames follow frames."""
+    sound = np.cumsum(np.random.default_rng(5).uniform(-1, 1, (44100 * 4, 2)), axis=0)
+    sound = (sound - sound.mean(axis=0)) * np.hanning(len(sound))[:, None]
+    buffer = io.BytesIO()
+    soundfile.write(buffer, sound / np.abs(sound).max() * 0.5, 44100, format="MP3")
+    path.write_bytes(buffer.getvalue() * round(minutes * 15))
+    return path
+
+
+def test_a_long_mp3_is_heard_before_it_is_counted_and_is_the_same(tmp_path: Path) -> None:
+    path = str(long_mp3(tmp_path / "long.mp3", 2))
+    with decode.open_audio(path, early=True) as early:
+        hint = early.info.frames
+        first = early.read(44100 * 2)
+        assert type(early).__name__ == "EarlyMpegReader"
+        with decode.open_audio(path) as counted:
+            assert hint == pytest.approx(counted.info.frames, rel=0.1)
+            np.testing.assert_array_equal(first, counted.read(44100 * 2))
+            while len(block := early.read(30011)):  # across the place where the whole takes over
+                np.testing.assert_array_equal(block, counted.read(30011))
+            assert not len(counted.read(1))
+            assert early.info.frames == counted.info.frames
+
+
+def test_seeks_in_a_long_mp3_land_on_the_same_sample_counted_or_not(tmp_path: Path) -> None:
+    path = str(long_mp3(tmp_path / "long.mp3", 2))
+    whole, rate = decode.read_frames(path, 0, 1 << 30)
+    for place in (rate * 110, rate * 3, 1, rate * 90 + 17):
+        os.utime(path)  # another file, as far as anyone can tell: nothing is remembered of it
+        with decode.open_audio(path, early=True) as reader:
+            reader.seek(place)
+            np.testing.assert_array_equal(reader.read(5000), whole[place : place + 5000])
+            reader.seek(rate * 2)
+            np.testing.assert_array_equal(reader.read(5000), whole[rate * 2 : rate * 2 + 5000])

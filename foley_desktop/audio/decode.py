@@ -71,11 +71,13 @@ class Probe:
     badges: tuple[str, ...]
 
 
-def open_audio(path: str) -> AudioReader:
+def open_audio(path: str, *, early: bool = False) -> AudioReader:
     """Opens a file for streaming; a context manager.
 
     Args:
         path: Absolute path; may hold surrogate escapes for bytes that are not text.
+        early: For listening: whether to begin before a long file has been looked through. The length and
+            what is odd about the file may show only later then.
 
     Raises:
         AudioFileError: with a reason code, when the file cannot be used as audio.
@@ -84,7 +86,7 @@ def open_audio(path: str) -> AudioReader:
     if size == 0:
         raise AudioFileError("empty", "The file is empty: it has no bytes at all.")
     try:
-        return openers.open_reader(path, size)
+        return openers.open_reader(path, size, early=early)
     except OSError as error:
         raise _os_error(error) from error
 

@@ -11,6 +11,7 @@ import re
 import struct
 from array import array
 from bisect import bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import BinaryIO
 
@@ -163,20 +164,26 @@ def read_layout(file: BinaryIO, start: int, size: int) -> MpegLayout | None:
 
     Reads the whole file once, in blocks.
     """
+    layout = MpegLayout(b"")
+    for _ in counting(layout, file, start, size):
+        pass
+    return layout if layout.offsets else None
+
+
+def counting(layout: MpegLayout, file: BinaryIO, start: int, size: int) -> Iterator[None]:
+    """The same into ``layout``, a block of the file with every step."""
     window = _Window(file, size)
-    header = window.get(start, 4)
+    layout.header = header = window.get(start, 4)
     if not frame_length(header):
-        return None
-    layout = MpegLayout(header)
+        return
     position = start
     first = window.get(start, frame_length(header))
     if layout.layer == 3 and _read_info(layout, first):
         position += len(first)
-    _count(layout, window, position, size)
-    return layout if layout.offsets else None
+    yield from _count(layout, window, position, size)
 
 
-def _count(layout: MpegLayout, window: _Window, position: int, size: int) -> None:
+def _count(layout: MpegLayout, window: _Window, position: int, size: int) -> Iterator[None]:
     """Follows the frames to the end; where they break off, the next pair of frames is looked for."""
     lengths: dict[int, int] = {}
     head1, head2 = layout.header[1] & 0xFE, layout.header[2] & 0x0C
@@ -198,6 +205,7 @@ def _count(layout: MpegLayout, window: _Window, position: int, size: int) -> Non
             offsets.append(position)
             position += length
         else:
+            yield
             if end < size:
                 continue
         if position > begin:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, BinaryIO
 
@@ -17,6 +19,7 @@ import soundfile
 
 from foley_desktop.audio import chain, chunked, flac, mpeg, ogg, sniff
 from foley_desktop.audio.chain import ChainReader
+from foley_desktop.audio.mpeg_early import EarlyMpegReader
 from foley_desktop.audio.mpeg_reader import MpegReader
 from foley_desktop.audio.promised import read_promise
 from foley_desktop.audio.reader import AudioInfo, AudioReader
@@ -25,11 +28,18 @@ from foley_desktop.audio.splice import SpliceFile, Stretch
 from foley_desktop.errors import AudioFileError
 
 _DEMUXERS = {sniff.MPEG_PS.code: "mpeg"}
+_EARLY_BYTES = 1 << 19
+"""How much of a long MPEG stream is enough to begin with: 13 seconds at least."""
+_EARLY_FRAMES = 200
 _SNDFILE_ERRORS = (soundfile.SoundFileError, RuntimeError, OSError, TypeError, ValueError, AssertionError)
 
 
-def open_reader(path: str, size: int) -> AudioReader:
+def open_reader(path: str, size: int, *, early: bool = False) -> AudioReader:
     """Opens a regular, readable file of ``size`` bytes (more than 0).
+
+    Args:
+        early: Whether to give what can be read at once before the whole file has been looked through; the
+            length is a hint then.
 
     Raises:
         AudioFileError: when it cannot be used as audio.
@@ -39,7 +49,7 @@ def open_reader(path: str, size: int) -> AudioReader:
     with open(path, "rb") as file:
         kind, start = sniff.sniff(file, size, extension)
         badges = ("extension_mismatch",) if sniff.mismatch(kind, extension) else ()
-        return _OPENERS.get(kind.code, _open_av)(_Job(path, file, size, start, kind, badges))
+        return _OPENERS.get(kind.code, _open_av)(_Job(path, file, size, start, kind, badges, early))
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +62,7 @@ class _Job:
     start: int
     kind: sniff.Kind
     badges: tuple[str, ...]
+    early: bool
 
     def direct(self) -> bytes | str:
         """The path as libsndfile takes it: bytes, because names need not be text."""
@@ -188,9 +199,18 @@ def _open_mpeg(job: _Job) -> AudioReader:
 
 def _open_frames(job: _Job, where: Stretch, badges: tuple[str, ...], label: str) -> AudioReader:
     """Layer III by counted frames; layers I and II, which have no header frame to correct, as they are."""
-    layout = mpeg.read_layout(job.file, where.start, where.start + where.size)
+    key = _identity(job, where)
+    layout = _COUNTED.get(key)
+    if layout is None and job.early and where.size > _EARLY_BYTES:
+        return _open_early(job, where, badges, label, key)
+    layout = layout or mpeg.read_layout(job.file, where.start, where.start + where.size)
     if layout is None:
         raise AudioFileError("corrupt_header", f"No frame of the MPEG audio in this {label} file is whole.")
+    _COUNTED.put(key, layout)
+    return _open_counted(job, layout, badges, label)
+
+
+def _open_counted(job: _Job, layout: mpeg.MpegLayout, badges: tuple[str, ...], label: str) -> AudioReader:
     if layout.truncated:
         badges = tuple(dict.fromkeys((*badges, "truncated")))
     try:
@@ -199,6 +219,58 @@ def _open_frames(job: _Job, where: Stretch, badges: tuple[str, ...], label: str)
         return SndfileReader(job.splice(layout.stretches), badges=badges)
     except _SNDFILE_ERRORS as error:
         raise _refused(job, error) from error
+
+
+def _open_early(
+    job: _Job, where: Stretch, badges: tuple[str, ...], label: str, key: tuple[object, ...]
+) -> AudioReader:
+    """The beginning of a long stream, as far as frames lie in it, and the rest when it has been counted."""
+    early = mpeg.read_layout(job.file, where.start, where.start + _EARLY_BYTES)
+    if early is None or early.layer != 3 or len(early.offsets) < _EARLY_FRAMES:
+        return _open_frames(replace(job, early=False), where, badges, label)
+    layout = mpeg.MpegLayout(b"")
+
+    def counting() -> Iterator[None]:
+        with open(job.path, "rb") as file:
+            yield from mpeg.counting(layout, file, where.start, where.start + where.size)
+        _COUNTED.put(key, layout)
+
+    try:
+        reader = MpegReader(early, job.splice, label, badges=badges)
+    except _SNDFILE_ERRORS as error:
+        raise _refused(job, error) from error
+    whole = partial(_open_counted, job, layout, badges, label)
+    return EarlyMpegReader(reader, _EARLY_BYTES / where.size, counting(), whole)
+
+
+def _identity(job: _Job, where: Stretch) -> tuple[object, ...]:
+    """What tells a file from itself after a change."""
+    status = os.fstat(job.file.fileno())
+    return job.path, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns, where
+
+
+class _Counted:
+    """The last layouts, so that a seek in a long file does not count it again."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._layouts: OrderedDict[tuple[object, ...], mpeg.MpegLayout] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: tuple[object, ...]) -> mpeg.MpegLayout | None:
+        with self._lock:
+            if key in self._layouts:
+                self._layouts.move_to_end(key)
+            return self._layouts.get(key)
+
+    def put(self, key: tuple[object, ...], layout: mpeg.MpegLayout) -> None:
+        with self._lock:
+            self._layouts[key] = layout
+            while len(self._layouts) > self._most:
+                self._layouts.popitem(last=False)
+
+
+_COUNTED = _Counted(8)
 
 
 def _open_sndfile(job: _Job) -> AudioReader:

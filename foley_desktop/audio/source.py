@@ -81,7 +81,7 @@ class ClipSource:
         skip_silence: bool = False,
     ) -> None:
         self._treatment = treatment = treatment or Treatment()
-        self._reader: AudioReader = open_audio(path)
+        self._reader: AudioReader = open_audio(path, early=True)
         info = self._reader.info
         self._rate, self.out_rate = info.samplerate, samplerate
         self.duration_s = info.duration_s

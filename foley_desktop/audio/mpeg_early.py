@@ -1,0 +1,68 @@
+"""A long MPEG stream that can be heard before its frames have been counted.
+
+Counting reads the whole file, too long to wait for after a key press. So the beginning is opened as if it
+were all, and the counting goes on a little with every block that is read; the reader of the whole takes over
+where the beginning ends, or at the first seek beyond it, on the exact sample.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from foley_desktop.audio.mpeg_reader import MpegReader
+from foley_desktop.audio.reader import AudioReader
+
+_MARGIN_FRAMES = 16 * 1152  # of the beginning's end, where decoding may lack what follows
+
+
+class EarlyMpegReader(AudioReader):
+    """Plays ``early`` and then the whole.
+
+    Args:
+        early: The stream's beginning.
+        share: Which part of the stream's bytes that is, above 0 and at most 1.
+        counting: Counts on with every step; at the end of the steps ``whole`` is ready to be called.
+        whole: Opens the whole stream.
+    """
+
+    def __init__(
+        self, early: MpegReader, share: float, counting: Iterator[None], whole: Callable[[], AudioReader]
+    ) -> None:
+        info = replace(early.info, frames=round(early.info.frames / share))
+        super().__init__(info, frames_known=False)
+        self._inner: AudioReader = early
+        self._limit: int | None = max(0, early.info.frames - _MARGIN_FRAMES)
+        self._counting, self._whole = counting, whole
+
+    def _read(self, frames: int) -> np.ndarray:
+        if self._limit is not None:
+            if self._position > self.info.samplerate:  # the first second is in a hurry
+                next(self._counting, None)
+            if self._position >= self._limit:
+                self._go_over(self._position)
+            else:
+                frames = min(frames, self._limit - self._position)
+        block = self._inner.read(frames)
+        self.late_badges = self._inner.late_badges
+        return block
+
+    def _seek(self, frame: int) -> None:
+        if self._limit is not None and frame >= self._limit:
+            self._go_over(frame)
+        else:
+            self._inner.seek(frame)
+
+    def _go_over(self, frame: int) -> None:
+        for _ in self._counting:
+            pass
+        whole = self._whole()
+        self._inner.close()
+        self._inner, self._limit = whole, None
+        self.info = whole.info
+        whole.seek(frame)
+
+    def _close(self) -> None:
+        self._inner.close()
