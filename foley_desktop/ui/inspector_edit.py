@@ -61,11 +61,12 @@ class LineEditor(QLineEdit):
         if self.is_dirty:
             return
         self._value, self._mixed, self._touched = value, mixed, False
+        self._show_source(source)
         if self.text() != value:
             self.setText(value)
-            self.setCursorPosition(0)
+        if not self.hasFocus():
+            self.home(False)
         self.setPlaceholderText(hint)
-        self._show_source(source)
 
     def complete_with(self, words: list[str]) -> None:
         """Values to offer while typing."""

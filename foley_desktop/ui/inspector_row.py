@@ -53,6 +53,12 @@ def source_words(sources: Sequence[str]) -> str:
     return ", ".join(SOURCE_NAMES.get(source, source) for source in sources)
 
 
+def source_tag(sources: Sequence[str]) -> str:
+    """The same in the little room inside a field: ``bext +2``."""
+    more = len(sources) - 1
+    return source_words(sources[:1]) + (f" +{more}" if more > 0 else "")
+
+
 class SourceLine(QAbstractButton):
     """``bext   Old wooden door``: a click takes that value."""
 
@@ -60,10 +66,7 @@ class SourceLine(QAbstractButton):
         super().__init__()
         self.said = said
         self._counts = counts
-        self._place = f"{said.clips} ×" if many else source_words(said.sources[:1])
-        more = len(said.sources) - 1
-        if more > 0 and not many:
-            self._place += f" +{more}"
+        self._place = f"{said.clips} ×" if many else source_tag(said.sources)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         who = source_words(said.sources)
@@ -212,7 +215,7 @@ class FieldRow(QWidget):
         many = clips > 1
         conflict = len(values) > 1 and (not many or len(values) <= MOST_VALUES)
         counts = next((said for said in values if said.value == shown.value), None)
-        sources = source_words(counts.sources) if counts is not None and not shown.mixed else ""
+        sources = source_tag(counts.sources) if counts is not None and not shown.mixed else ""
         hint = "mixed values" if shown.mixed else ""
         if shown.mixed and len(values) == 1:
             hint = f"mixed values: “{values[0].value}” or nothing"

@@ -54,7 +54,7 @@ class RenameDialog(QDialog):
         self.setObjectName("rename_dialog")
         self.setWindowTitle("Rename files")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.resize(QSize(980, 620))
+        self.resize(QSize(1060, 620))
         self._count = len(ids)
         self._own: dict[str, str] = {}
         self._plan: RenamePlan | None = None
@@ -73,6 +73,8 @@ class RenameDialog(QDialog):
         self.longest.setRange(40, LONGEST_BYTES)
         self.longest.setValue(LONGEST_BYTES)
         self.longest.setSuffix(" bytes")
+        self.longest.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.longest.setFixedWidth(96)
         self.longest.setToolTip("Longer names are cut; file systems take 255 bytes")
         self.only_problems = QCheckBox("Only what needs a look")
         self.only_problems.setObjectName("rename_only_problems")
@@ -132,8 +134,8 @@ class RenameDialog(QDialog):
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         header.setStretchLastSection(True)
-        table.setColumnWidth(OLD, 280)
-        table.setColumnWidth(NEW, 360)
+        table.setColumnWidth(OLD, 240)
+        table.setColumnWidth(NEW, 330)
         return table
 
     def _lay_out(self) -> None:
@@ -152,7 +154,12 @@ class RenameDialog(QDialog):
             grid.addWidget(buttons.words(label, "dim"), row, first)
             grid.addWidget(widget, row, first + 1)
         grid.addWidget(self.replace, 1, 4)
-        grid.addWidget(self.longest, 2, 4)
+        longest = QHBoxLayout()
+        longest.setSpacing(8)
+        longest.addWidget(buttons.words("Longest", "dim"))
+        longest.addWidget(self.longest)
+        longest.addStretch(1)
+        grid.addLayout(longest, 2, 4)
         grid.setColumnStretch(1, 1)
         grid.setColumnStretch(3, 1)
         column = QVBoxLayout(self)

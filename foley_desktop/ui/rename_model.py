@@ -15,7 +15,7 @@ from foley_desktop.ui import text, theme
 Index = QModelIndex | QPersistentModelIndex
 NO_PARENT = QModelIndex()
 OLD, NEW, REMARK = range(3)
-_HEADS = ("Now", "New name", "")
+_HEADS = ("Now", "New name", "Remark")
 
 
 class RenameModel(QAbstractTableModel):

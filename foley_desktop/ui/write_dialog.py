@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QBrush
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QBrush, QPainter
 from PySide6.QtWidgets import (
     QCheckBox,
     QDialog,
@@ -21,12 +21,25 @@ from PySide6.QtWidgets import (
 from foley_desktop.audio.tagwriter import Change
 from foley_desktop.library.editing import FIELDS
 from foley_desktop.library.write_preview import LOCKED, FilePlan
-from foley_desktop.ui import buttons, text, theme
+from foley_desktop.ui import buttons, icons, text, theme
 
 MOST_LISTED = 1000
 """Files of a batch that are listed; of more the others are counted."""
 _LABELS = {field.name: field.label for field in FIELDS} | {"category_full": "Category, whole"}
 _HEADS = ("File and field", "Now", "Will be", "Where")
+
+
+class _Tree(QTreeWidget):
+    """A tree whose arrows are drawn here: style sheets can only take them from files."""
+
+    def drawBranches(
+        self, painter: QPainter, rect: QRect, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        item = self.itemFromIndex(index)
+        if item is not None and item.childCount():
+            name = "chevron" if item.isExpanded() else "chevron_right"
+            area = QRectF(rect.right() - 13, rect.center().y() - 5, 11, 11)
+            icons.paint(painter, name, area, theme.colour("faint"))
 
 
 class WriteDialog(QDialog):
@@ -63,7 +76,7 @@ class WriteDialog(QDialog):
         self._tell()
 
     def _make_tree(self) -> QTreeWidget:
-        tree = QTreeWidget()
+        tree = _Tree()
         tree.setObjectName("write_tree")
         tree.setHeaderLabels(list(_HEADS))
         tree.setIndentation(16)
@@ -71,6 +84,8 @@ class WriteDialog(QDialog):
         tree.setAlternatingRowColors(False)
         tree.setSelectionMode(QTreeWidget.SelectionMode.NoSelection)
         tree.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        tree.itemClicked.connect(lambda item: item.setExpanded(not item.isExpanded()))
+        tree.setExpandsOnDoubleClick(False)
         header = tree.header()
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         header.setStretchLastSection(True)
@@ -144,14 +159,10 @@ class WriteDialog(QDialog):
 
     def _add(self, plan: FilePlan) -> None:
         state, shade = _state(plan)
-        item = QTreeWidgetItem(self.tree, [text.shown(plan.name), state, "", ""])
-        item.setFirstColumnSpanned(False)
-        item.setToolTip(0, text.plain_tooltip(plan.path))
-        item.setToolTip(1, text.plain_tooltip(state))
-        item.setForeground(1, QBrush(theme.colour(shade)))
-        font = item.font(0)
-        font.setBold(True)
-        item.setFont(0, font)
+        item = QTreeWidgetItem(self.tree, [f"{text.shown(plan.name)}   ·   {state}"])
+        item.setFirstColumnSpanned(True)
+        item.setToolTip(0, text.plain_tooltip(f"{plan.path}\n{state}"))
+        item.setForeground(0, QBrush(theme.colour(shade)))
         for field, old, new, places in merged(plan.changes):
             cells = [
                 _LABELS.get(field, field),
@@ -184,7 +195,8 @@ class WriteDialog(QDialog):
         elif len(self._plans) > MOST_LISTED:
             words += f" The first {text.count(MOST_LISTED)} are listed."
         self.summary.setText(words)
-        self.write.setText(f"Write {text.plural(len(written), 'file')}" if self.is_complete else "Write")
+        nothing = "Nothing to write" if self.is_complete else "Write"
+        self.write.setText(f"Write {text.plural(len(written), 'file')}" if written else nothing)
         self.write.setEnabled(self.is_complete and bool(written))
         locked = [plan for plan in self._plans if plan.reason == LOCKED]
         self.lock.setVisible(bool(locked))
@@ -218,5 +230,5 @@ def _state(plan: FilePlan) -> tuple[str, str]:
         return text.shown(plan.problem), "red"
     if plan.changes:
         fields = len({change.field for change in plan.changes})
-        return text.plural(fields, "field changes", "fields change"), "accent"
+        return text.plural(fields, "field changes", "fields change"), "text"
     return "says it all already", "faint"

@@ -86,7 +86,7 @@ def _facts(service: LibraryService, clips: Sequence[Clip], single: Clip | None) 
         len(clips),
         sum(clip.duration_s or 0.0 for clip in clips),
         sum(clip.size_bytes for clip in clips),
-        Counter(" ".join(part for part in (clip.format, clip.subtype) if part) for clip in clips),
+        Counter(form for clip in clips if (form := f"{clip.format} {clip.subtype}".strip())),
         Counter(clip.samplerate for clip in clips if clip.samplerate),
         Counter(clip.bit_depth for clip in clips if clip.bit_depth),
         Counter(clip.channels for clip in clips if clip.channels),
