@@ -60,8 +60,7 @@ class ExportDesk(QObject):
         clips = [clip for clip, _ in things]
         dialog = self._dialog = ExportDialog(
             window,
-            clips,
-            things[0][1],
+            things,
             self._folder(),
             manner=window.handover.manner,
             treatment=window.deck.playback.treatment,
@@ -81,7 +80,12 @@ class ExportDesk(QObject):
         return music if os.path.isdir(music) else os.path.expanduser("~")
 
     def export(
-        self, clips: list[Clip], folder: str, stems: list[str], extension: str, options: RenderOptions
+        self,
+        clips: list[Clip],
+        folder: str,
+        stems: list[str],
+        extension: str,
+        options: Sequence[RenderOptions],
     ) -> None:
         """Puts an export into the queue."""
         window = self._window

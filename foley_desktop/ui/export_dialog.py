@@ -35,15 +35,14 @@ DEFAULT_FORMAT = ".wav"
 class ExportDialog(QDialog):
     """Asks; ``export_wanted(folder, stems, extension, options)`` says what was decided."""
 
-    export_wanted = Signal(str, list, str, object)
+    export_wanted = Signal(str, list, str, list)
     preset_wanted = Signal(object)
     """A Preset of the fields as they are now, to be kept under a name that is asked for."""
 
     def __init__(
         self,
         parent: QWidget,
-        clips: Sequence[Clip],
-        region: Region | None,
+        things: Sequence[tuple[Clip, Region | None]],
         folder: str,
         *,
         manner: Manner,
@@ -55,8 +54,8 @@ class ExportDialog(QDialog):
         self.setObjectName("export_dialog")
         self.setWindowTitle("Export")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self._clips = list(clips)
-        self._region = region if len(clips) == 1 else None
+        self._clips = [clip for clip, _ in things]
+        self._regions = [region for _, region in things]
         self._manner = manner
         self._treatment = treatment
         self._folder = folder
@@ -110,14 +109,15 @@ class ExportDialog(QDialog):
         self.browse = buttons.push("Choose …", "Choose a folder", self.choose_folder)
 
     def _make_switches(self) -> None:
-        region = self._region
-        self.only_region = QCheckBox("Only the selected region")
+        some, region = any(self._regions), self._regions[0]
+        self.only_region = QCheckBox("Only the regions, each a file of its own")
         self.only_region.setObjectName("export_region")
-        self.only_region.setVisible(region is not None)
-        self.only_region.setChecked(region is not None)
+        self.only_region.setVisible(some)
+        self.only_region.setChecked(some)
         self.only_region.toggled.connect(self.form.handle.setEnabled)
-        self.form.handle.setEnabled(region is not None)
-        if region is not None:
+        self.only_region.toggled.connect(lambda _: self._preview())
+        self.form.handle.setEnabled(some)
+        if region is not None and len(self._clips) == 1:
             stretch = f"{text.clock(region.start_s)} – {text.clock(region.end_s)}"
             self.only_region.setText(f"Only the selected region, {stretch}")
         self.as_heard = QCheckBox("As heard: with speed, direction, channels and level as they are set now")
@@ -185,7 +185,7 @@ class ExportDialog(QDialog):
         ):
             line.addWidget(button)
         column.addLayout(line)
-        self.setMinimumWidth(640)
+        self.setMinimumWidth(700)
 
     def _on_folder(self, shown: str) -> None:
         self._folder = shown
@@ -218,7 +218,7 @@ class ExportDialog(QDialog):
         if preset.template:
             self.template.setText(preset.template)
             if len(self._clips) == 1:
-                self.name.setText(self._stem(self._clips[0], preset.template))
+                self.name.setText(self._stem(0, preset.template))
 
     def _on_keep(self) -> None:
         template = (
@@ -238,24 +238,23 @@ class ExportDialog(QDialog):
 
     # --- what was decided
 
-    def _stem(self, clip: Clip, template: str) -> str:
-        region = self._region if self.only_region.isChecked() else None
-        return spot_names.stem(template, clip, region, project=self._manner.project.name)
+    def _region(self, number: int) -> Region | None:
+        return self._regions[number] if self.only_region.isChecked() else None
+
+    def _stem(self, number: int, template: str) -> str:
+        project = self._manner.project.name
+        return spot_names.stem(template, self._clips[number], self._region(number), project=project)
 
     def stems(self) -> list[str]:
         """The names of the new files, without extension, in the clips' order."""
-        if len(self._clips) > 1:
-            return [
-                os.path.splitext(clip.name)[0]
-                if self.template.text() == OWN_NAMES
-                else self._stem(clip, self.template.text())
-                for clip in self._clips
-            ]
-        own = os.path.splitext(self._clips[0].name)[0]
+        template = self.template.text()
+        own = [os.path.splitext(clip.name)[0] for clip in self._clips]
+        if len(own) > 1:
+            return own if template == OWN_NAMES else [self._stem(n, template) for n in range(len(own))]
         typed = self.name.text().strip()
-        if typed == text.shown(own, 200).strip():
-            return [own]
-        return [typed.replace("/", "-").replace("\\", "-") or own]
+        if typed == text.shown(own[0], 200).strip():
+            return own
+        return [typed.replace("/", "-").replace("\\", "-") or own[0]]
 
     def _preview(self) -> None:
         said = spot_names.flaw(self.template.text()) if len(self._clips) > 1 else ""
@@ -271,15 +270,14 @@ class ExportDialog(QDialog):
         shown = ", ".join(text.shown(plain_name(name), 120) for name in named_so[:3])
         self.preview.set_words(f"→ {shown}" + (" …" if len(named_so) > 3 else ""))
 
-    def options(self) -> RenderOptions:
-        """What changes, as it is chosen now."""
-        region = self._region if self.only_region.isChecked() else None
+    def options(self, number: int = 0) -> RenderOptions:
+        """What changes of one of the sounds, as it is chosen now."""
         treatment = self._treatment if self.as_heard.isChecked() else NEUTRAL
-        return self.form.preset("").options(self._clips[0], region, treatment)
+        return self.form.preset("").options(self._clips[number], self._region(number), treatment)
 
     def _say(self) -> None:
-        extension = str(self.format.currentData())
-        self.export_wanted.emit(self._folder, self.stems(), extension, self.options())
+        options = [self.options(number) for number in range(len(self._clips))]
+        self.export_wanted.emit(self._folder, self.stems(), str(self.format.currentData()), options)
 
     def _on_export(self) -> None:
         self.accept()

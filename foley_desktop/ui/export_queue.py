@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 
 from PySide6.QtCore import QObject, Signal
@@ -52,7 +53,9 @@ class ExportItem(QObject):
         if self.error is not None:
             return self.error.sentence
         if self.result is not None:
-            made = f"{text.plural(len(self.result.files), 'file')} in {text.shown(self.place, 200)}"
+            files = self.result.files
+            what = os.path.basename(files[0]) if len(files) == 1 else f"{len(files)} files"
+            made = f"{text.shown(what, 120)} in {text.shown(self.place, 200)}"
             left = len(self.result.failed)
             return made + (f"; {text.plural(left, 'sound')} could not be exported" if left else "")
         return _running(self.job.progress)

@@ -81,6 +81,11 @@ class Handover(QObject):
         """What is done to every sound that leaves now."""
         return self._deck.playback.treatment if self.manner.as_heard else NEUTRAL
 
+    def treatment_changed(self) -> None:
+        """What is done to the sound while listening has changed; that may be what leaves."""
+        if self.manner.as_heard:
+            self._rest.start()
+
     def orders(self, things: Sequence[tuple[Clip, Region | None]]) -> list[Order]:
         """What is to leave, treated as things stand now."""
         return [Order(clip, region, self.treatment) for clip, region in things]

@@ -79,6 +79,8 @@ HELP: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
             ("F", "favourite"),
             ("0 – 5", "rating"),
             ("Drag rows", "out to an editor, as files"),
+            ("B", "into the project's bin; playing goes on"),
+            ("Ctrl+B", "show or hide the bin"),
             ("Ctrl+C", "copy the files"),
             ("Ctrl+E", "export as new files"),
             ("Ctrl+,", "settings"),
@@ -185,6 +187,8 @@ class Keys(QObject):
             return True
         if takes_text(widget):
             return not key.everywhere
+        if int(key.key) in (widget.property("own_keys") or ()):
+            return True
         if isinstance(widget, QAbstractButton):
             return key.key in _BUTTON_KEYS
         if isinstance(widget, QComboBox):

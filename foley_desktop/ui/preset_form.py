@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QCheckBox, QComboBox, QDoubleSpinBox, QGridLayout, QHBoxLayout, QWidget
 
 from foley_desktop.library.presets import Preset
@@ -59,7 +59,8 @@ class PresetForm(QWidget):
         spin.setDecimals(1 if unit.strip() != "s" else 2)
         spin.setValue(value)
         spin.setSuffix(unit)
-        spin.setMinimumWidth(86)
+        spin.setMinimumWidth(70)
+        spin.setAlignment(Qt.AlignmentFlag.AlignCenter)
         spin.valueChanged.connect(lambda _: self.changed.emit())
         return spin
 
@@ -76,7 +77,7 @@ class PresetForm(QWidget):
         grid.setHorizontalSpacing(12)
         loud = _row(self.normalise, self.level)
         fades = _row(buttons.words("in", "dim"), self.fade_in, buttons.words("out", "dim"), self.fade_out)
-        handles = _row(self.handle, buttons.words("before and after a region", "dim"))
+        handles = _row(self.handle, buttons.words("around a region", "dim"))
         fields: tuple[tuple[str, QWidget | QHBoxLayout, str, QWidget | QHBoxLayout], ...] = (
             ("Format", self.format, "Depth", self.bits),
             ("Sample rate", self.rate, "Channels", self.channels),

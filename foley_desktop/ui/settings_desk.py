@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import QObject, Qt, Signal
 from shiboken6 import isValid
 
 from foley_desktop.audio.player import Player
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 class SettingsDesk(QObject):
     """Part of the window; the dialog lives as long as it is open."""
+
+    opened = Signal(object)
+    """The dialog that is open now."""
 
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
@@ -55,6 +58,7 @@ class SettingsDesk(QObject):
         dialog.open()
         window.runner.reads.submit(settings_jobs.output_devices, self._show_devices, what="The sound devices")
         self._refresh_models()
+        self.opened.emit(dialog)
 
     def _show_devices(self, names: list[str]) -> None:
         if self.dialog is not None:

@@ -144,6 +144,11 @@ def day(at_s: float, now: datetime.date | None = None) -> str:
     return {0: "today", 1: "yesterday"}.get(ago, then.isoformat())
 
 
+def hour(at_s: float) -> str:
+    """The time of day of a Unix time: ``14:05``."""
+    return f"{datetime.datetime.fromtimestamp(at_s):%H:%M}"
+
+
 def best_score(hit: Hit | None) -> float | None:
     """The one number that ordered the hit, whatever the mode."""
     if hit is None:

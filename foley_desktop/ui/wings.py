@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+from foley_desktop.ui.bin_wing import BinWing
 from foley_desktop.ui.catalogue_wing import CatalogueWing
 from foley_desktop.ui.export_desk import ExportDesk
 from foley_desktop.ui.inspector_wing import InspectorWing
 from foley_desktop.ui.settings_desk import SettingsDesk
+from foley_desktop.ui.transfer_wing import TransferWing
 from foley_desktop.ui.wave_wing import WaveWing
 
 if TYPE_CHECKING:
@@ -27,9 +29,14 @@ class Wing(Protocol):
 
 def build(window: MainWindow) -> dict[str, Wing]:
     """The wings by name."""
+    settings = SettingsDesk(window)
+    exports = ExportDesk(window)
+    transfer = TransferWing(window, settings, exports)
     return {
-        "settings": SettingsDesk(window),
-        "export": ExportDesk(window),
+        "settings": settings,
+        "export": exports,
+        "transfer": transfer,
+        "bin": BinWing(window, transfer, exports),
         "waves": WaveWing(window),
         "inspector": InspectorWing(window),
         "catalogue": CatalogueWing(window),

@@ -41,18 +41,18 @@ def export_job(
     folder: str,
     stems: Sequence[str],
     extension: str,
-    options: RenderOptions,
+    options: Sequence[RenderOptions],
 ) -> Job:
     """Renders each clip into ``folder``; the result is an :class:`Exported`.
 
-    A file that is there already is never replaced, see :func:`free_targets`. An empty ``extension`` keeps the
-    clips' own formats where they can be written. A clip that cannot be rendered is passed over and told of;
-    the job fails when none can.
+    ``options`` are those of each clip. A file that is there already is never replaced, see
+    :func:`free_targets`. An empty ``extension`` keeps the clips' own formats where they can be written. A
+    clip that cannot be rendered is passed over and told of; the job fails when none can.
     """
 
     def work() -> Generator[Progress, None, Exported]:
         files: list[str] = []
-        done: list[Clip] = []
+        done: list[tuple[Clip, RenderOptions]] = []
         failed: list[str] = []
         first: FoleyError | None = None
         started = time.monotonic()
@@ -60,35 +60,41 @@ def export_job(
         targets = free_targets(folder, stems, endings)
         for number, (clip, target) in enumerate(zip(clips, targets, strict=True)):
             try:
-                yield from _one(service, clip, target, options, number, len(clips), started)
+                yield from _one(service, clip, target, options[number], number, len(clips), started)
             except FoleyError as error:
                 first = first or error
                 failed.append(f"{clip.name}: {error.sentence}")
             else:
                 files.append(target)
-                done.append(clip)
+                done.append((clip, options[number]))
         if first is not None and not files:
             raise first
-        at = _remember(service, done, files, options)
-        return Exported(tuple(files), tuple(done), tuple(failed), at)
+        at = _remember(service, done, files)
+        return Exported(tuple(files), tuple(clip for clip, _ in done), tuple(failed), at)
 
     title = f"Exporting {clips[0].name}" if len(clips) == 1 else f"Exporting {len(clips)} sounds"
     return Job(title, work, kind="export")
 
 
 def _remember(
-    service: LibraryService, clips: Sequence[Clip], files: Sequence[str], options: RenderOptions
+    service: LibraryService, done: Sequence[tuple[Clip, RenderOptions]], files: Sequence[str]
 ) -> float:
     if not files:
         return 0.0
     service.settings.extra[FOLDER] = folder = os.path.dirname(files[0])
-    region = None
-    if options.start_s is not None and options.end_s is not None:
-        region = Region(options.start_s, options.end_s)
     transfer = service.transfer
     project = transfer.bins.current().name
-    uses = [Use(c.id, "export", f, folder, project, region) for c, f in zip(clips, files, strict=True)]
+    uses = [
+        Use(clip.id, "export", file, folder, project, _region(options))
+        for (clip, options), file in zip(done, files, strict=True)
+    ]
     return transfer.usage.record(uses)
+
+
+def _region(options: RenderOptions) -> Region | None:
+    if options.start_s is None or options.end_s is None:
+        return None
+    return Region(options.start_s, options.end_s)
 
 
 def _one(
