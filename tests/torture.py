@@ -1,4 +1,4 @@
-"""Kills writers of tags and of names at random moments, and looks at what is left on the disk.
+"""Kills writers of tags and of names at random moments, fills disks, and looks at what is left.
 
 Shared by the suite (a few dozen kills) and ``tests/bench/torture.py`` (hundreds). The writer is forked from
 a warm interpreter, so that a kill costs milliseconds and falls into the writing, not into imports.
@@ -6,15 +6,18 @@ a warm interpreter, so that a kill costs milliseconds and falls into the writing
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -138,6 +141,150 @@ def torture_tags(folder: Path, kills: int, seed: int = 1) -> Outcome:
         examine(folder, before, outcome)
     outcome.written = sum(best(read_tags(str(path)), "title").startswith("Round") for path in files)
     return outcome
+
+
+@contextlib.contextmanager
+def small_disk(folder: Path, size: str) -> Iterator[bool]:
+    """A disk of its own at ``folder``; False where this user may not mount one."""
+    folder.mkdir(parents=True)
+    command = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)]
+    mounted = is_root() and not subprocess.run(command, capture_output=True).returncode
+    try:
+        yield mounted
+    finally:
+        if mounted:
+            subprocess.run(["umount", str(folder)], check=True)
+
+
+@dataclass
+class Refusals:
+    """What became of writing where there is no room, or where it is not allowed."""
+
+    attempts: int = 0
+    written: int = 0
+    refused: Counter[str] = field(default_factory=Counter)
+    wrong: list[str] = field(default_factory=list)
+
+
+def torture_full_disk(folder: Path, rounds: int, seed: int = 1) -> Refusals | None:
+    """Writes tags on a disk that is full to another degree each time; None where none can be mounted.
+
+    Half of the times the disk pretends to have room when it is asked, so that it fills up while writing.
+    """
+    from foley_desktop.audio import replacing
+    from foley_desktop.audio.tagwriter import write_tags
+    from foley_desktop.errors import TagWriteError
+
+    chance, found = random.Random(seed), Refusals()
+    asked = replacing.shutil.disk_usage
+    with small_disk(folder, "6m") as mounted:
+        if not mounted:
+            return None
+        files = make_files(folder, 0.4)
+        before = {path: heard(path) for path in files}
+        for number in range(rounds):
+            path = chance.choice(files)
+            _fill(folder / ".filler", chance.randrange(0, (1 << 20) + 3 * path.stat().st_size))
+            if number % 2:
+                replacing.shutil.disk_usage = lambda _: asked("/")  # type: ignore[assignment,misc]
+            try:
+                text = f"take {number} " + "x" * chance.randrange(2000)
+                found.written += write_tags(str(path), {"description": text, "title": f"T{number}"}).changed
+            except TagWriteError as error:
+                found.refused[error.reason] += 1
+            finally:
+                replacing.shutil.disk_usage = asked  # type: ignore[misc]
+            found.attempts += 1
+            _judge(folder, before, found)
+    return found
+
+
+def _fill(filler: Path, leave: int) -> None:
+    """Fills a disk up to ``leave`` free bytes."""
+    filler.unlink(missing_ok=True)
+    status = os.statvfs(filler.parent)
+    filler.write_bytes(bytes(max(0, status.f_bavail * status.f_frsize - leave)))
+
+
+def torture_refusals(folder: Path) -> Refusals:
+    """Write-protected files and folders, and files that another program has open for writing."""
+    from foley_desktop.audio.tagwriter import write_tags
+    from foley_desktop.errors import TagWriteError
+
+    found = Refusals()
+    files = make_files(folder)
+    before = {path: heard(path) for path in files}
+    content = {path: path.read_bytes() for path in files}
+
+    def attempt(path: Path, wanted: str) -> None:
+        found.attempts += 1
+        try:
+            found.written += write_tags(str(path), {"title": "never"}).changed
+            found.wrong.append(f"{path.name} was written although {wanted}")
+        except TagWriteError as error:
+            found.refused[error.reason] += 1
+            if error.reason != wanted:
+                found.wrong.append(f"{path.name}: {error.reason} instead of {wanted}")
+
+    for path in files:
+        os.chmod(path, 0o444)
+        attempt(path, "read_only")
+        os.chmod(path, 0o644)
+        with open(path, "r+b"):
+            attempt(path, "in_use")
+    os.chmod(folder, 0o555)
+    for path in files:
+        attempt(path, "read_only")
+    os.chmod(folder, 0o755)
+    found.wrong += [path.name for path in files if path.read_bytes() != content[path]]
+    _judge(folder, before, found)
+    return found
+
+
+def _judge(folder: Path, before: dict[Path, str], found: Refusals) -> None:
+    names = {path.name for path in before} | {".filler"}
+    found.wrong += [f"{path.name} left over" for path in folder.iterdir() if path.name not in names]
+    for path, sound in before.items():
+        if not path.exists() or heard(path) != sound:
+            found.wrong.append(f"{path.name} altered")
+
+
+def read_elsewhere(folder: Path) -> dict[str, int]:
+    """How many files of each kind other programs read the written title and description from.
+
+    Raises:
+        AssertionError: one of them reads something else.
+    """
+    import mutagen
+    import wavinfo
+
+    from foley_desktop.audio.tagwriter import write_tags
+
+    title, words = "Tür knarrt", "Old wooden door, slow & long"
+    counted = {"wavinfo": 0, "mutagen": 0, "ffprobe": 0}
+    for path in make_files(folder):
+        write_tags(str(path), {"title": title, "description": words})
+        if path.suffix == ".wav":
+            said = wavinfo.WavInfoReader(str(path), info_encoding="utf-8", bext_encoding="utf-8")
+            assert (said.info.title, said.bext.description) == (title, words), path
+            counted["wavinfo"] += 1
+        if "rf64" not in path.name:  # mutagen knows no RF64
+            tags = mutagen.File(path).tags
+            titles = tags.get("TIT2") or tags.get("title")
+            assert str(titles[0] if isinstance(titles, list) else titles.text[0]) == title, path
+            counted["mutagen"] += 1
+        if shutil.which("ffprobe"):
+            command = ["ffprobe", "-v", "error", "-show_entries", "format_tags:stream_tags", "-of", "json"]
+            answer = json.loads(subprocess.run([*command, str(path)], capture_output=True, text=True).stdout)
+            tags = dict(answer.get("format", {}).get("tags", {}))
+            for stream in answer.get("streams", []):
+                tags |= stream.get("tags", {})
+            assert title in {value for name, value in tags.items() if name.casefold() == "title"}, (
+                path,
+                tags,
+            )
+            counted["ffprobe"] += 1
+    return counted
 
 
 RENAME = """

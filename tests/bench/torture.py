@@ -1,4 +1,4 @@
-"""300 kills of a writer of tags, and 300 of a writer of names, at random moments.
+"""300 kills of a writer of tags, and 300 of a writer of names, at random moments; full disks; refusals.
 
 Run: python tests/bench/torture.py [KILLS] [SEED]
 
@@ -36,7 +36,22 @@ def main() -> int:
             f"taken back; lost {renamed.lost}, altered {renamed.altered}, descriptions mixed up "
             f"{renamed.unreadable}, left over {renamed.strangers}"
         )
-    return 0 if outcome.harmless and outcome.written and renamed.harmless and renamed.swept else 1
+        full = torture.torture_full_disk(Path(folder) / "disk", kills, seed)
+        if full is None:
+            print("full disk: left out, a small disk can only be mounted by root")
+        else:
+            print(
+                f"full disk: {full.attempts} attempts, {full.written} written, refused {dict(full.refused)}, "
+                f"wrong {full.wrong}"
+            )
+        refused = torture.torture_refusals(Path(folder) / "refused")
+        print(
+            f"protected and open files: {refused.attempts} attempts, {refused.written} written, refused "
+            f"{dict(refused.refused)}, wrong {refused.wrong}"
+        )
+        print(f"read back elsewhere: {torture.read_elsewhere(Path(folder) / 'elsewhere')}")
+    good = outcome.harmless and outcome.written and renamed.harmless and renamed.swept
+    return 0 if good and not refused.wrong and not (full and full.wrong) else 1
 
 
 if __name__ == "__main__":
