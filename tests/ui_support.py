@@ -96,12 +96,13 @@ class LateModels(InProcessModels):
 class Desk:
     """A window under test with short words for what a user does."""
 
-    def __init__(self, qtbot: Any, library: Path, models: InProcessModels | None = None) -> None:
+    def __init__(
+        self, qtbot: Any, library: Path, models: InProcessModels | None = None, *, own_models: bool = False
+    ) -> None:
         self.qtbot = qtbot
         self.library = library
-        window = create_window(
-            library, models=models or InProcessModels(), make_player=lambda: SilentPlayer(NO_SOUND)
-        )
+        used = None if own_models else models or InProcessModels()
+        window = create_window(library, models=used, make_player=lambda: SilentPlayer(NO_SOUND))
         assert isinstance(window, MainWindow)
         self.window = window
         qtbot.addWidget(window)

@@ -51,13 +51,14 @@ class QueryPair:
 class EmbedderComparison:
     """The active embedder (``old``) and another one (``new``) on the golden set ``golden``, at the cut ``k``.
 
-    ``notes`` are sentences on what to bear in mind.
+    ``verdicts`` are the paired comparisons by mode and metric, ``notes`` sentences on what to bear in mind.
     """
 
     golden: str
     k: int
     old: Side
     new: Side
+    verdicts: Mapping[Mode, Mapping[str, Comparison]]
     notes: tuple[str, ...] = ()
 
     @property
@@ -90,12 +91,7 @@ class EmbedderComparison:
 
     def verdict(self, mode: Mode, metric: str = "") -> Comparison:
         """The paired comparison of a metric, by default nDCG at the cut."""
-        name = metric or f"ndcg@{self.k}"
-        old, new = (side.evaluations[mode].report.per_query for side in (self.old, self.new))
-        return compare_runs(
-            {query: values[name] for query, values in old.items()},
-            {query: values[name] for query, values in new.items()},
-        )
+        return self.verdicts[mode][metric or f"ndcg@{self.k}"]
 
 
 def evaluate_with(
@@ -149,7 +145,22 @@ def compare_embedders(
     sides = [_side(service, embedder, evaluations) for embedder, evaluations in found.items()]
     if not sides[0].evaluations[modes[0]].report.per_query:
         raise GoldenSetError("No query of this golden set has an answer yet.", hint="Grade some clips first.")
-    return EmbedderComparison(golden.name, k, sides[0], sides[1], tuple(_notes(sides)))
+    verdicts: dict[Mode, dict[str, Comparison]] = {}
+    for mode in modes:
+        yield Progress(1, 1, f"{mode}: how sure the difference is")
+        verdicts[mode] = _verdicts(*(side.evaluations[mode] for side in sides))
+    return EmbedderComparison(golden.name, k, sides[0], sides[1], verdicts, tuple(_notes(sides)))
+
+
+def _verdicts(old: Evaluation, new: Evaluation) -> dict[str, Comparison]:
+    before, after = old.report.per_query, new.report.per_query
+    return {
+        metric: compare_runs(
+            {query: values[metric] for query, values in before.items()},
+            {query: values[metric] for query, values in after.items()},
+        )
+        for metric in old.report.mean
+    }
 
 
 def _part_of(

@@ -136,7 +136,7 @@ class EvaluationModel(QAbstractTableModel):
 class EvaluationOrder(QSortFilterProxyModel):
     """Sorts numbers as numbers; a best answer that was not found comes last in both directions."""
 
-    def __init__(self, source: EvaluationModel) -> None:
+    def __init__(self, source: QAbstractTableModel) -> None:
         super().__init__()
         self.setSortRole(SORT_ROLE)
         self.setSourceModel(source)

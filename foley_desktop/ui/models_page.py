@@ -8,27 +8,60 @@ from functools import partial
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
-from foley_desktop.ui import buttons, icons, text, theme
+from foley_desktop.models import Progress
+from foley_desktop.ui import buttons, text
 from foley_desktop.ui.job_line import JobLine
+from foley_desktop.ui.model_card import ModelCard, state_words
 from foley_desktop.workers.settings_jobs import Embedder
 
+__all__ = ["ModelsPage", "state_words"]
+
 TYPES = "Checkpoints (*.pt *.pth *.safetensors vocab.json merges.txt);;All files (*)"
+DEVICES = {"cpu": "the processor", "cuda": "the GPU (CUDA)", "mps": "the GPU (Metal)"}
 
 
 class ModelsPage(QWidget):
-    """Shows what it is told; ``use_wanted(name)`` and ``file_chosen(path)`` say what is wanted."""
+    """Shows what it is told. ``wanted(what, name)`` says what is to be done with an embedder: ``compare``,
+    ``switch``, ``stay``, ``listen``, ``remove``; ``use_wanted(name)`` and ``file_chosen(path)`` what is
+    wanted."""
 
     use_wanted = Signal(str)
+    wanted = Signal(str, str)
     file_chosen = Signal(str)
+    download_wanted = Signal()
+    device_chosen = Signal(str)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None, device: str = "cpu") -> None:
         super().__init__(parent)
         self.setObjectName("models_page")
         self.cards: dict[str, ModelCard] = {}
+        self._shown: list[Embedder] = []
+        self._listening: tuple[Progress | None, bool] = None, False
         self._list = QVBoxLayout()
         self._list.setSpacing(8)
         self._words = buttons.words("Looking for models …", "faint")
         self._list.addWidget(self._words)
+        self.choose = buttons.push(
+            "Choose a checkpoint file …", "Add LAION-CLAP weights, or RoBERTa's tokenizer", self.choose_file
+        )
+        self.choose.setObjectName("choose_checkpoint")
+        self.download = buttons.push(
+            "Download …",
+            "Fetch LAION-CLAP's published weights; you are asked first",
+            self.download_wanted.emit,
+        )
+        self.download.setObjectName("download_checkpoint")
+        self.line = JobLine()
+        self.line.changed.connect(lambda on: self.download.setEnabled(not on))
+        self.device = buttons.Choice()
+        self.device.setObjectName("clap_device")
+        self.device.activated.connect(lambda _: self.device_chosen.emit(str(self.device.currentData())))
+        self.device_words = buttons.words("", "small", wrap=True)
+        self.device_words.setObjectName("clap_device_words")
+        self.show_devices([], device)
+        self._lay_out()
+
+    def _lay_out(self) -> None:
         inner = QWidget()
         column = QVBoxLayout(inner)
         column.setContentsMargins(0, 0, 8, 0)
@@ -39,14 +72,14 @@ class ModelsPage(QWidget):
         area.setFrameShape(QFrame.Shape.NoFrame)
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         area.setWidget(inner)
-        self.choose = buttons.push(
-            "Choose a checkpoint file …", "Add LAION-CLAP weights, or RoBERTa's tokenizer", self.choose_file
-        )
-        self.choose.setObjectName("choose_checkpoint")
-        self.line = JobLine()
+        runs = QHBoxLayout()
+        runs.setSpacing(8)
+        runs.addWidget(buttons.words("CLAP runs on", "dim"))
+        runs.addWidget(self.device)
+        runs.addWidget(self.device_words, 1)
         bottom = QHBoxLayout()
         bottom.addWidget(self.choose)
-        bottom.addWidget(self.line, 1)
+        bottom.addWidget(self.download)
         bottom.addStretch(1)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(16, 14, 8, 12)
@@ -54,24 +87,47 @@ class ModelsPage(QWidget):
         said = "Turns sounds and words into vectors. Another one listens to every clip before it takes over."
         outer.addWidget(buttons.words(said, "dim", wrap=True))
         outer.addWidget(area, 1)
+        outer.addWidget(self.line)
+        outer.addLayout(runs)
         outer.addLayout(bottom)
 
     def show_embedders(self, embedders: Sequence[Embedder]) -> None:
-        """Replaces the list."""
+        """Shows what there is. Where only numbers have changed the cards stay, and with them the buttons
+        under the mouse."""
+        before, self._shown = self._shown, list(embedders)
+        if [one.without_numbers for one in before] == [one.without_numbers for one in embedders]:
+            for one in embedders:
+                self.cards[one.name].show_numbers(one)
+            return
         self._words.hide()
         for card in self.cards.values():
             card.hide()
             card.deleteLater()
         self.cards = {}
+        active = next((one.name for one in embedders if one.active), "")
         for embedder in embedders:
-            card = ModelCard(embedder)
+            card = ModelCard(embedder, active)
             card.use.clicked.connect(partial(self._use, embedder.name))
+            card.wanted.connect(self.wanted)
             self.cards[embedder.name] = card
             self._list.addWidget(card)
+        step, indexing = self._listening
+        self.show_listening(step, indexing=indexing)
+
+    def show_listening(self, step: Progress | None, *, indexing: bool) -> None:
+        """How far the embedder that is to take over is with listening; None while it does not listen.
+
+        Args:
+            indexing: Folders are read, or wait for it, and it listens after that.
+        """
+        self._listening = step, indexing
+        for card in self.cards.values():
+            card.show_listening(step, indexing=indexing)
 
     def _use(self, name: str, _checked: bool = False) -> None:
         for card in self.cards.values():
             card.use.setEnabled(False)
+        self._shown = []
         self.use_wanted.emit(name)
 
     def choose_file(self) -> None:
@@ -83,45 +139,21 @@ class ModelsPage(QWidget):
         dialog.fileSelected.connect(self.file_chosen)
         dialog.open()
 
+    # --- devices
 
-class ModelCard(QFrame):
-    """One embedder with its state and, where it can be chosen, a button for that."""
+    def show_devices(self, usable: Sequence[str], chosen: str) -> None:
+        """The devices that torch can use; before that is known only the one that is chosen."""
+        names = list(dict.fromkeys((*usable, chosen)))
+        self.device.clear()
+        for name in names:
+            self.device.addItem(DEVICES.get(name, name), name)
+        self.device.setCurrentIndex(names.index(chosen))
+        self.device.setEnabled(len(names) > 1)
+        only = bool(usable) and names == ["cpu"]
+        self.device.setToolTip("torch sees no GPU here" if only else "What CLAP's networks run on")
+        if only:
+            self.show_device_words("torch sees no GPU here.")
 
-    def __init__(self, embedder: Embedder) -> None:
-        super().__init__()
-        theme.mark(self, "tile")
-        self.setObjectName(f"model_{embedder.name}")
-        light = buttons.words()
-        shade = "accent" if embedder.active else "blue" if embedder.following else "faint"
-        light.setPixmap(icons.pixmap("dot", 14, theme.colour(shade), self.devicePixelRatioF()))
-        self.state = buttons.words(state_words(embedder), "dim")
-        self.use = buttons.push("Use", f"Find sounds with {embedder.name}")
-        self.use.setObjectName(f"use_{embedder.name}")
-        self.use.setVisible(embedder.ready and not embedder.active and not embedder.following)
-        head = QHBoxLayout()
-        head.setSpacing(7)
-        head.addWidget(light)
-        head.addWidget(buttons.words(text.shown(embedder.name, 60), "title"))
-        head.addWidget(self.state, 1)
-        head.addWidget(self.use)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(12, 9, 12, 10)
-        column.setSpacing(4)
-        column.addLayout(head)
-        column.addWidget(buttons.words(text.shown(embedder.description), wrap=True))
-        if embedder.note:
-            column.addWidget(buttons.words(text.shown(embedder.note), "dim", wrap=True))
-        size = f"{embedder.size_bytes / 1e6:.0f} MB · " if embedder.size_bytes else ""
-        column.addWidget(buttons.words(text.shown(f"{size}Licence: {embedder.licence}"), "small", wrap=True))
-
-
-def state_words(embedder: Embedder) -> str:
-    """What is to be said of an embedder in a few words."""
-    if not embedder.ready:
-        return text.shown(embedder.state, 120)
-    known = ""
-    if embedder.heard is not None and embedder.clips:
-        known = f", knows {text.count(embedder.heard)} of {text.plural(embedder.clips, 'sound')}"
-    if embedder.active:
-        return "in use" + known
-    return ("takes over when it has heard everything" if embedder.following else "ready") + known
+    def show_device_words(self, sentence: str) -> None:
+        """What there is to say of the device: that it was not there, for one."""
+        self.device_words.setText(text.shown(sentence, 300))

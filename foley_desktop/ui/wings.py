@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from foley_desktop.ui.bin_wing import BinWing
 from foley_desktop.ui.catalogue_wing import CatalogueWing
+from foley_desktop.ui.embedder_wing import EmbedderWing
 from foley_desktop.ui.export_desk import ExportDesk
 from foley_desktop.ui.inspector_wing import InspectorWing
 from foley_desktop.ui.settings_desk import SettingsDesk
@@ -34,6 +35,7 @@ def build(window: MainWindow) -> dict[str, Wing]:
     transfer = TransferWing(window, settings, exports)
     return {
         "settings": settings,
+        "embedders": EmbedderWing(window, settings),
         "export": exports,
         "transfer": transfer,
         "bin": BinWing(window, transfer, exports),

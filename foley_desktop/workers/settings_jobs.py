@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Generator
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from typing import Any
 
 from foley_desktop.audio.player import Player, create_player
 from foley_desktop.errors import FoleyError
+from foley_desktop.index.embedders import clap_store
 from foley_desktop.library.service import LibraryService
-from foley_desktop.models import Progress
 from foley_desktop.workers.job import Job
 
 
 @dataclass(frozen=True, slots=True)
 class Embedder:
-    """One embedder as the Models page shows it; ``heard`` of ``clips`` have its vectors, None: unknown."""
+    """One embedder as the Models page shows it; ``heard`` of ``clips`` have its vectors, None: unknown.
+
+    ``complete`` says of one that is to take over that nothing would be lost by that, ``removable`` that its
+    weights can be deleted.
+    """
 
     name: str
     state: str
@@ -28,21 +31,33 @@ class Embedder:
     following: bool
     heard: int | None = None
     clips: int | None = None
+    complete: bool = False
+    removable: bool = False
 
     @property
     def ready(self) -> bool:
         return self.state == "ready"
 
+    @property
+    def without_numbers(self) -> Embedder:
+        """The same but for how many sounds it knows; whether it knows any is kept."""
+        return replace(self, heard=min(1, self.heard or 0), clips=None)
+
 
 def embedders(service: LibraryService) -> list[Embedder]:
     """What there is to choose from, and how far each one is."""
     document = service.models_document()
-    return [_embedder(service, entry, document) for entry in document["models"]]
+    checkpoints = clap_store.names(service.data.models)
+    return [_embedder(service, entry, document, checkpoints) for entry in document["models"]]
 
 
-def _embedder(service: LibraryService, entry: dict[str, Any], document: dict[str, Any]) -> Embedder:
+def _embedder(
+    service: LibraryService, entry: dict[str, Any], document: dict[str, Any], checkpoints: Collection[str]
+) -> Embedder:
     name = str(entry["name"])
     heard = clips = None
+    following = document.get("next") == name
+    offer = service.embedders.offer() if following else None
     if entry["state"] == "ready":
         try:
             heard, clips = service.embedders.progress(name)
@@ -56,9 +71,11 @@ def _embedder(service: LibraryService, entry: dict[str, Any], document: dict[str
         description=str(entry["description"]),
         note=str(entry.get("note", "")),
         active=document["active"] == name,
-        following=document.get("next") == name,
+        following=following,
         heard=heard,
         clips=clips,
+        complete=offer is not None and offer.complete,
+        removable=name in checkpoints,
     )
 
 
@@ -71,15 +88,6 @@ def use_embedder_job(service: LibraryService, name: str) -> Job:
         return heard < clips
 
     return Job(f"Switching to {name}", work, kind="embedder")
-
-
-def add_checkpoint_job(service: LibraryService, file: str) -> Job:
-    """Takes a checkpoint file in; its result is the embedder's name."""
-
-    def work() -> Generator[Progress, None, str]:
-        return (yield from service.embedders.adding(file))
-
-    return Job(f"Reading {os.path.basename(file)}", work, kind="checkpoint")
 
 
 def output_devices() -> list[str]:
