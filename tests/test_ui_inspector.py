@@ -36,6 +36,20 @@ def desk(qtbot: Any, made: Path, tmp_path: Path) -> Iterator[Librarian]:
     desk.close()
 
 
+def add_clips(desk: Librarian, count: int) -> None:
+    """Clips of which no file is there."""
+    root = desk.service.roots()[0]
+    with desk.service.catalog.write() as connection:
+        connection.executemany(
+            "INSERT INTO clips (id, root_id, rel_path, name_key, first_hash, ordinal, audio_hash, size, "
+            "mtime_ns, ctime_ns, inode, dev, added_s) VALUES (?, ?, ?, ?, ?, 0, ?, 1, 1, 1, ?, 1, 1.0)",
+            [
+                (f"m{n}", root.id, f"m/{n}.wav".encode(), f"{n}.wav", f"m{n}", f"m{n}", n)
+                for n in range(count)
+            ],
+        )
+
+
 # --- showing
 
 
@@ -275,20 +289,16 @@ def test_pasted_lines_become_one(desk: Librarian) -> None:
 
 
 def test_many_hundreds_are_edited_as_one_step_and_found_after_a_job(desk: Librarian) -> None:
-    root = desk.service.roots()[0]
-    with desk.service.catalog.write() as connection:
-        connection.executemany(
-            "INSERT INTO clips (id, root_id, rel_path, name_key, first_hash, ordinal, audio_hash, size, "
-            "mtime_ns, ctime_ns, inode, dev, added_s) VALUES (?, ?, ?, ?, ?, 0, ?, 1, 1, 1, ?, 1, 1.0)",
-            [(f"m{n}", root.id, f"m/{n}.wav".encode(), f"{n}.wav", f"m{n}", f"m{n}", n) for n in range(600)],
-        )
+    add_clips(desk, 600)
     ids = [f"m{n}" for n in range(600)]
     assert len(ids) > edit_jobs.MANY
     desk.inspector.set_field(ids, "description", "Marvellous multitude")
     desk.wait(lambda: "Description of 600 sounds changed." in desk.said())
-    desk.idle()
-    hits = desk.service.search("marvellous", mode="keyword", k=1000).hits
-    assert {hit.id for hit in hits} == set(ids)
+
+    def found() -> set[str]:
+        return {hit.id for hit in desk.service.search("marvellous", mode="keyword", k=1000).hits}
+
+    desk.wait(lambda: found() == set(ids))
     assert desk.inspector._steps.undo == "Description of 600 sounds"
 
 
@@ -297,3 +307,14 @@ def test_a_file_outside_the_library_can_be_looked_at_but_not_edited(desk: Librar
     desk.panel.show()
     desk.panel.show_inspection(edit_jobs.inspect(desk.service, [clip]))
     assert desk.panel.title.full_text() == "x.wav" and desk.editor("title").isReadOnly()
+
+
+def test_all_of_a_long_list_can_be_selected(desk: Librarian) -> None:
+    add_clips(desk, 1200)
+    desk.search.refresh()
+    desk.wait_listed(500)
+    desk.key(Qt.Key.Key_I)
+    desk.key(Qt.Key.Key_A, CTRL)
+    desk.wait(lambda: len(desk.panel.ids) == 1205)
+    assert desk.panel.title.full_text() == "1,205 sounds"
+    assert len(desk.view.selected_clips()) == 1205

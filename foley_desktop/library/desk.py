@@ -124,10 +124,11 @@ class Desk:
                 log.info("%d clips become searchable by their new words later: %s", len(ids), error)
         return ids
 
-    def refresh(self, *, meaning: bool = True) -> Generator[Progress, None, None]:
+    def refresh(self, *, meaning: bool = True) -> Generator[Progress, None, bool]:
         """Brings the indexes of words and (with ``meaning``) of their meaning up to date after edits.
 
-        Does nothing while the library is being indexed: that run takes the edits up.
+        Returns:
+            Whether they are; False while the library is being written to, or the models fail.
         """
         try:
             with writer_lock(self._service.data):
@@ -137,6 +138,8 @@ class Desk:
                     yield from derived.semantic()
         except (LibraryBusyError, ModelError) as error:
             log.info("the indexes are brought up to date later: %s", error)
+            return False
+        return True
 
     def _derived(self) -> Derived:
         return Derived(self._catalog, self._service.indexes, self._service.models)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 LOOK_MS = 70
 """How long a selection has to stand before it is read."""
 REFRESH_MS = 3000
-"""How long after the last edit its meaning is brought into the search."""
+"""How long after the last edit, or a vain attempt, its meaning is brought into the search."""
 WIDTH = 360
 _LABELS = {field.name: field.label for field in FIELDS}
 
@@ -63,6 +63,7 @@ class InspectorWing(QObject):
         window, panel = self._window, self.panel
         view, model = window.results.view, window.results.model
         view.selectionModel().selectionChanged.connect(lambda *_: self._look_timer.start())
+        view.all_wanted.connect(lambda: window.results.search.fetch_all(view.selectAll))
         model.modelReset.connect(self._look_timer.start)
         model.dataChanged.connect(lambda *_: self._look_again())
         panel.visibilityChanged.connect(self._on_visibility)
@@ -245,8 +246,17 @@ class InspectorWing(QObject):
             return
         if shown:
             self._window.status.jobs.add(job)
-        job.finished.connect(lambda _: self._window.library.clips_changed.emit())
+        job.finished.connect(self._refreshed)
         self._runner.writes.submit(job)
+
+    def _refreshed(self, up_to_date: bool) -> None:
+        """While somebody else writes to the library, later is soon enough."""
+        if self._stopped:
+            return
+        if up_to_date:
+            self._search_again()
+        else:
+            self._refresh_timer.start()
 
     # --- taking back
 

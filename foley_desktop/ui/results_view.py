@@ -32,6 +32,8 @@ class ResultsView(QTableView):
 
     clip_chosen = Signal(object)
     """The user moved to this clip."""
+    all_wanted = Signal()
+    """All of a long list is to be selected, of which only a part is loaded."""
     entered = Signal()
     """The selection came into the results."""
     drag_prepared = Signal(object)
@@ -95,7 +97,10 @@ class ResultsView(QTableView):
 
     def selected_clips(self) -> list[Clip]:
         """The selected clips in view order."""
-        rows = sorted(index.row() for index in self.selectionModel().selectedRows())
+        ranges = self.selectionModel().selection()
+        # By ranges: ten thousand rows are one of them, but ten thousand indexes.
+        parts = [(part.top(), part.bottom()) for part in ranges]  # type: ignore[attr-defined]
+        rows = sorted({row for top, bottom in parts for row in range(top, bottom + 1)})
         return [clip for row in rows if (clip := self._results.clip_at(row)) is not None]
 
     def current_clip(self) -> Clip | None:
@@ -121,6 +126,13 @@ class ResultsView(QTableView):
             self.selectionModel().select(selection, flags.ClearAndSelect)
         finally:
             self._quiet = False
+
+    def selectAll(self) -> None:
+        """Everything that is listed, also what has not been scrolled into sight yet."""
+        if self._results.canFetchMore(QModelIndex()):
+            self.all_wanted.emit()
+        else:
+            super().selectAll()
 
     def enter(self) -> bool:
         """Brings focus and selection into the results; False when there is nothing to enter."""

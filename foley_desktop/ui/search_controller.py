@@ -24,6 +24,8 @@ from foley_desktop.workers.patterns import Pattern
 from foley_desktop.workers.runner import Runner
 
 DEBOUNCE_MS = 120
+MOST_AT_ONCE = 100_000
+"""How many clips are loaded into the table when all of them are to be selected."""
 SETTLE_MS = 700
 """After this long without a key the last word counts as finished."""
 
@@ -64,7 +66,7 @@ class SearchController(QObject):
         self._again = False
         self._debounce = self._timer(DEBOUNCE_MS, self._ask)
         self._settle = self._timer(SETTLE_MS, self._ask_settled)
-        model.page_wanted.connect(self._fetch_page)
+        model.page_wanted.connect(lambda offset: self._fetch_page(offset))
         model.order_wanted.connect(self.set_order)
 
     def _timer(self, interval_ms: int, call: Callable[[], None]) -> QTimer:
@@ -312,7 +314,13 @@ class SearchController(QObject):
 
     # --- pages of the unsearched list
 
-    def _fetch_page(self, offset: int) -> None:
+    def fetch_all(self, done: Callable[[], None]) -> None:
+        """Loads what is left of a long list, and calls ``done`` once it is in the table."""
+        self._fetch_page(self._model.rowCount(), MOST_AT_ONCE, done)
+
+    def _fetch_page(
+        self, offset: int, size: int = jobs.PAGE, done: Callable[[], None] = lambda: None
+    ) -> None:
         if self.found is None or self.found.request.kind != "list":
             self._model.page_failed()
             return
@@ -320,15 +328,16 @@ class SearchController(QObject):
 
         def take(clips: list[Clip]) -> None:
             if self.found is not None and self.found.request == request:
-                rows = self._in_view([Row(clip) for clip in clips[: jobs.PAGE]])
-                self._model.add_page(rows, more=len(clips) > jobs.PAGE)
+                rows = self._in_view([Row(clip) for clip in clips[:size]])
+                self._model.add_page(rows, more=len(clips) > size)
+                done()
 
         def fail(error: FoleyError) -> None:
             self._model.page_failed()
             self.failed.emit(error)
 
         self._runner.reads.submit(
-            lambda: jobs.page(service, request, offset, jobs.PAGE + 1),
+            lambda: jobs.page(service, request, offset, size + 1),
             take,
             fail,
             key="page",
