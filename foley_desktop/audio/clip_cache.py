@@ -11,7 +11,9 @@ import os
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TypeAlias
 
+Buffer: TypeAlias = bytes | memoryview
 DEFAULT_CACHE_BYTES = 2 << 30
 KINDS = ("peaks", "loudness", "spectrogram")
 
@@ -40,19 +42,22 @@ class ClipCache:
             os.utime(file)
         return data
 
-    def store_bytes(self, key: str, kind: str, data: bytes) -> None:
-        """Keeps ``data``. Does nothing where the folder cannot be written to."""
+    def store_bytes(self, key: str, kind: str, *data: Buffer) -> None:
+        """Keeps ``data``, one piece after the other. Does nothing where the folder cannot be written to."""
         file = self._file(key, kind)
         part = file.with_suffix(f".{os.getpid()}-{threading.get_ident()}.part")
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
-            part.write_bytes(data)
+            with part.open("wb") as opened:
+                for piece in data:
+                    opened.write(piece)
+                size = opened.tell()
             os.replace(part, file)
         except OSError:
             with contextlib.suppress(OSError):
                 part.unlink()
             return
-        self._make_room(len(data))
+        self._make_room(size)
 
     def _file(self, key: str, kind: str) -> Path:
         if not key or not key.isascii() or not key.isalnum():

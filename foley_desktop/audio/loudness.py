@@ -99,21 +99,20 @@ class Meter:
         weighted, self._state = self._filter(self._sections, samples, axis=1, zi=self._state)
         self._frames += len(block)
         at, length = 0, samples.shape[1]
-        power = weighted * weighted
-        self._all += power.sum(axis=1)
         while at < length:
             # Steps begin at rounded frames, so that they stay true to time at any rate.
             end = round((self._steps + 1) * STEP_S * self._rate)
             begin = round(self._steps * STEP_S * self._rate)
             take = min(length - at, end - begin - self._open_frames)
-            if take:
-                self._open += power[:, at : at + take].sum(axis=1)
+            part = weighted[:, at : at + take]
+            self._open += np.einsum("cn,cn->c", part, part)
             self._open_frames += take
             at += take
             if self._open_frames >= end - begin:
                 self._close_step()
 
     def _close_step(self) -> None:
+        self._all += self._open
         self._powers.append(self._open / max(1, self._open_frames))
         self._open, self._open_frames = np.zeros(self._channels), 0
         self._steps += 1
@@ -123,7 +122,7 @@ class Meter:
         true_peak, sample_peak = self._true_peak.finish()
         peaks = (_db(true_peak), _db(sample_peak))
         if len(self._powers) < BLOCK_STEPS:
-            whole = lufs(float(np.dot(self._all, self._weights)) / max(1, self._frames))
+            whole = lufs(float(np.dot(self._all + self._open, self._weights)) / max(1, self._frames))
             return Loudness(whole, whole, *peaks, is_short=True)
         steps = np.array(self._powers) @ self._weights
         sums = np.cumsum(np.concatenate([[0.0], steps]))

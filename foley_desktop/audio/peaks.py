@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from foley_desktop.audio.clip_cache import ClipCache
+from foley_desktop.audio.clip_cache import Buffer, ClipCache
 from foley_desktop.audio.decode import open_audio
 
 BASE_BIN = 256
@@ -25,8 +25,8 @@ LEVEL_STEP = 4
 """How many bins of a level make one of the next."""
 COARSEST_BINS = 256
 """A level of at most this many bins is the last one."""
-MOST_BINS = 8_000_000
-"""Bins times channels that are kept of a clip (96 MB); the finest level of a larger one is coarser."""
+MOST_BINS = 4_000_000
+"""Bins times channels that are kept of a clip (48 MB); the finest level of a larger one is coarser."""
 PREVIEW_BIN = 4096
 """Frames in one bin of the finest level of what is shown while a clip is still being read."""
 OUTLINE_BINS = 1024
@@ -300,7 +300,7 @@ class PeakCache(ClipCache):
 
     def store(self, key: str, peaks: Peaks) -> None:
         """Keeps a summary. Does nothing where the folder cannot be written to."""
-        self.store_bytes(key, "peaks", _pack(peaks))
+        self.store_bytes(key, "peaks", *_pack(peaks))
 
     def get(
         self,
@@ -362,8 +362,9 @@ class _Fields:
         return Peaks(self.rate, self.frames, self.channels, _levels(base, self.frames, self.base_bin))
 
 
-def _pack(peaks: Peaks) -> bytes:
-    base, outline = (level.bins.astype("<f4").tobytes() for level in (peaks.levels[0], peaks.outline))
+def _pack(peaks: Peaks) -> tuple[Buffer, Buffer, Buffer]:
+    """Header, outline and base, without a copy of the two."""
+    base, outline = (_buffer(level.bins) for level in (peaks.levels[0], peaks.outline))
     head = (
         _MAGIC,
         peaks.samplerate,
@@ -374,7 +375,11 @@ def _pack(peaks: Peaks) -> bytes:
         zlib.crc32(outline),
         zlib.crc32(base),
     )
-    return _HEADER.pack(*head) + outline + base
+    return _HEADER.pack(*head), outline, base
+
+
+def _buffer(bins: np.ndarray) -> Buffer:
+    return np.ascontiguousarray(bins, "<f4").reshape(-1).view(np.uint8).data
 
 
 def _unpack(data: bytes) -> Peaks | None:

@@ -38,6 +38,7 @@ _EXACT_BY_REWIND_S = {"VORBIS": 120.0, "MPEG_LAYER_II": 120.0, "MPEG_LAYER_I": 1
 real time: libsndfile's own seek lands up to some thousand frames beside on many files."""
 _LEAD_FRAMES = dict.fromkeys(_EXACT_BY_REWIND_S, 16384)
 """Farther out they are sought natively, this many frames early, since a packet leans on those before it."""
+_NEAR_FRAMES = 2048
 _HINT_LIMIT = 1 << 40
 """More frames than any real file has: a count at or above it is a placeholder, not a length."""
 
@@ -134,9 +135,11 @@ class SndfileReader(AudioReader):
     def _seek(self, frame: int) -> None:
         """Natively where libsndfile is exact; otherwise by decoding, from the start if need be."""
         ahead = frame - self._position
+        # A codec starts anew after a seek; plain samples are sought for nothing.
+        near = _NEAR_FRAMES if self.info.subtype in _UNCOMPRESSED else self.info.samplerate
         if self.frames_known and frame >= self.info.frames:
             self._at, self._ended = frame, True
-        elif not self._ended and 0 <= ahead <= self.info.samplerate:
+        elif not self._ended and 0 <= ahead <= near:
             self._skip(ahead)
         elif self._must_rewind(frame):
             self._rewind()

@@ -27,7 +27,7 @@ FLOOR_DB = -120.0
 WINDOW_S = 0.08
 """About the length of the longest window; close views take shorter ones."""
 SHORTEST_WINDOW = 512
-MOST_WINDOWS = 16
+MOST_WINDOWS = 8
 """So many windows of all channels together are looked at in a column."""
 
 _EASY_TO_SEEK = frozenset({"WAV", "WAVEX", "RF64", "W64", "AIFF", "AU", "CAF"})
@@ -108,7 +108,7 @@ class _Plan:
         self.samplerate = samplerate
         self._first, self._width = first, (last - first) / columns
         longest = 1 << round(np.log2(max(SHORTEST_WINDOW, WINDOW_S * samplerate)))
-        closest = 1 << int(np.ceil(np.log2(max(1.0, 8 * self._width))))
+        closest = 1 << int(np.ceil(np.log2(max(1.0, 32 * self._width))))
         self._size = int(min(longest, max(SHORTEST_WINDOW, closest)))
         most = max(1, MOST_WINDOWS // channels)
         self._each = int(min(most, max(1, np.ceil(2 * self._width / self._size))))

@@ -309,12 +309,17 @@ def _spectrum(p: QPainter) -> None:
 
 
 def _snap(p: QPainter) -> None:
-    path = QPainterPath(QPointF(6, 4))
-    path.lineTo(6, 12)
-    path.arcTo(QRectF(6, 6, 12, 12), 180, 180)
-    path.lineTo(18, 4)
+    path = QPainterPath(QPointF(4.5, 4))
+    path.lineTo(4.5, 12.5)
+    path.arcTo(QRectF(4.5, 5, 15, 15), 180, 180)
+    path.lineTo(19.5, 4)
     p.drawPath(path)
-    _lines(p, (4, 8, 8, 8), (16, 8, 20, 8), (12, 21, 12, 22))
+    path = QPainterPath(QPointF(10, 4))
+    path.lineTo(10, 12.5)
+    path.arcTo(QRectF(10, 10.5, 4, 4), 180, 180)
+    path.lineTo(14, 4)
+    p.drawPath(path)
+    _lines(p, (4.5, 4, 10, 4), (14, 4, 19.5, 4), (4.5, 8.5, 10, 8.5), (14, 8.5, 19.5, 8.5))
 
 
 def _dot(p: QPainter) -> None:

@@ -60,6 +60,7 @@ class Sketches(QObject):
         self._images: OrderedDict[tuple[str, int, int, float, bool], QImage] = OrderedDict()
         self._wanted: dict[str, Clip] = {}
         self._reading: _Reading | None = None
+        self._waits = False
         self._gather = QTimer(self)
         self._gather.setSingleShot(True)
         self._gather.setInterval(GATHER_MS)
@@ -81,6 +82,14 @@ class Sketches(QObject):
         self._wanted.clear()
         if self._reading is not None:
             self._reading.over = True
+
+    def wait(self, waits: bool) -> None:
+        """Steps back while a larger waveform is being read, which may be that of a row too."""
+        self._waits = waits
+        if waits and self._reading is not None:
+            self._reading.over = True
+        elif not waits:
+            self._gather.start()
 
     def image(self, clip: Clip, cell: QRect, ratio: float, selected: bool) -> QImage | None:
         """The picture for a cell; where it is missing it is made, and the cell is painted again."""
@@ -122,7 +131,7 @@ class Sketches(QObject):
 
     def _next(self) -> None:
         """Has the next outline read, of what is still seen."""
-        if self._reading is not None:
+        if self._reading is not None or self._waits:
             return
         seen = self._seen()
         self._wanted = {key: clip for key, clip in self._wanted.items() if key in seen}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 
@@ -30,6 +30,7 @@ class WaveBar(QWidget):
         super().__init__(parent)
         theme.mark(self, "bar")
         self.setObjectName("wave_bar")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setFixedHeight(HEIGHT)
         self.selection = buttons.ElidedLabel("small")
         self.selection.setObjectName("selection_times")

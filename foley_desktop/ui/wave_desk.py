@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QScrollBar, QVBoxLayout, QWidget
 
 from foley_desktop.audio.loudness import Loudness
@@ -47,6 +47,9 @@ class _Look:
 
 class WaveDesk(QWidget):
     """Waveform, scroll bar and the line below. Built by the deck."""
+
+    reading_changed = Signal(bool)
+    """The waveform in hand is being read, or is there."""
 
     def __init__(self, service: LibraryService, runner: Runner, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -104,6 +107,8 @@ class WaveDesk(QWidget):
         self.waveform.show_clip(clip, best)
         self.bar.show_loudness(None)
         if clip.status != "ok":
+            self._runner.reads.forget("peaks")
+            self.reading_changed.emit(False)
             sentence = "This sound is not there now: connect its drive and rescan."
             self.waveform.show_trouble(clip.id, sentence)
             return
@@ -136,14 +141,17 @@ class WaveDesk(QWidget):
             mailbox.post(lambda: None if look.over else wave.show_peaks(clip.id, peaks, partial=True))
 
         def done(peaks: Peaks) -> None:
+            self.reading_changed.emit(False)
             wave.show_peaks(clip.id, peaks)
             self._rest.start()
             self._on_view()
 
         def fail(error: FoleyError) -> None:
+            self.reading_changed.emit(False)
             wave.show_trouble(clip.id, f"{error.sentence} {error.hint}".strip())
             self.bar.show_loudness(None)
 
+        self.reading_changed.emit(True)
         work = partial(pictures.peaks, clip, cancelled=look.is_over, preview=show)
         self._runner.reads.submit(work, done, fail, key="peaks", what="Reading the waveform")
 

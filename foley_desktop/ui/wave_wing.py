@@ -23,6 +23,7 @@ class WaveWing(QObject):
         super().__init__(window)
         view, waves = window.results.view, window.deck.waves
         self.sketches = Sketches(window.service, window.runner, view)
+        waves.reading_changed.connect(self.sketches.wait)
         self.columns = ColumnMenu(view)
         wave, key = waves.waveform, Qt.Key
         closer, wider = partial(wave.zoom, ZOOM_STEP), partial(wave.zoom, 1 / ZOOM_STEP)

@@ -12,7 +12,7 @@ OVER_SCALE = 1.0005
 """Samples beyond this count as over full scale; a little room for rounding of 16-bit files."""
 OVER_MARK = 2
 """Height in pixels of the marks at a lane's edges where a column leaves full scale."""
-SMALLEST_LANE = 7
+SMALLEST_LANE = 6
 """Channels whose lanes would be lower than this, in pixels, share one."""
 
 _HALF, _OVER = 127, 255

@@ -23,6 +23,8 @@ from foley_desktop.ui.waveform_image import OVER_SCALE, WaveMasks, lanes_of, mer
 from foley_desktop.ui.waveform_spectrum import Spectra, paint_scales
 from foley_desktop.ui.waveform_view import WaveView
 
+LINES_FROM = 2.0
+"""Pixels a frame from which samples are joined by lines; closer together, columns look alike for less."""
 DOTS_FROM = 5.0
 """Pixels a frame from which each sample has a dot of its own."""
 _NAMED_LANE = 13.0
@@ -112,7 +114,7 @@ class Picture:
         self._paint_middles(painter, body, len(lanes))
         alone = len(lanes) == data.peaks.channels
         line = data.line(scene.view.start, scene.view.end) if alone else None
-        if line is not None and scene.view.span < scene.columns:
+        if line is not None and scene.view.span * LINES_FROM < scene.width:
             self._paint_line(painter, *line, heard)
         else:
             if self._masks is None:

@@ -111,7 +111,8 @@ def paint_scales(painter: QPainter, font: QFont, samplerate: int, body: QRectF) 
     for decibels in (-20, -60, -100):
         share = (decibels - QUIETEST_DB) / (LOUDEST_DB - QUIETEST_DB)
         y = bar.bottom() - share * bar.height()
-        _label(painter, f"{decibels} dB", QRectF(bar.left() - 50, y - 6, 46, 12), Qt.AlignmentFlag.AlignRight)
+        area = QRectF(bar.left() - 50, y - 6, 46, 12)
+        _label(painter, f"−{-decibels} dB", area, Qt.AlignmentFlag.AlignRight)
 
 
 def _label(painter: QPainter, words: str, area: QRectF, side: Qt.AlignmentFlag) -> None:
