@@ -1,6 +1,6 @@
 """The player as the window sees it: one clip in hand, and signals for what is heard of it.
 
-The player itself never blocks and knows no Qt; this object asks it, while something sounds, thirty
+The player itself never blocks and knows no Qt; this object asks it, while something sounds, sixty
 times a second where it is, and turns changes into signals. The player may come later than the window
 (asking for devices takes a moment): what was to be played by then is played when it comes.
 """
@@ -14,7 +14,7 @@ from foley_desktop.audio.treatment import Treatment
 from foley_desktop.errors import FoleyError
 from foley_desktop.models import Clip, Region
 
-TICK_MS = 33
+TICK_MS = 16
 
 
 class Playback(QObject):
