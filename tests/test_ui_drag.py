@@ -81,6 +81,26 @@ def test_dropped_things_are_sorted(lines: bytes, paths: list[str], others: int) 
     assert dropped_paths(data) == (paths, others)
 
 
+@pytest.mark.parametrize(
+    ("host", "path", "meant"),
+    [
+        (b"", b"/C:/My Sounds/100% #1.wav", r"C:\My Sounds\100% #1.wav"),
+        (b"nas", b"/effects/a b.wav", r"\\nas\effects\a b.wav"),
+        (b"", b"/D:/\xc3\xbc.wav", "D:\\ü.wav"),
+    ],
+)
+def test_file_urls_as_windows_means_them(host: bytes, path: bytes, meant: str) -> None:
+    assert drag.windows_path(host, path) == meant
+
+
+def test_a_document_of_a_portal_is_a_file(tmp_path: Path) -> None:
+    """Sandboxed programs drop paths below /run/user/…/doc, beside a key that only portals understand."""
+    data = QMimeData()
+    data.setData("text/uri-list", b"file:///run/user/1000/doc/8a1f00e/Rain%20%231.wav\r\n")
+    data.setData("application/vnd.portal.filetransfer", b"some key")
+    assert dropped_paths(data) == (["/run/user/1000/doc/8a1f00e/Rain #1.wav"], 0)
+
+
 def test_dropped_text_is_no_file() -> None:
     data = QMimeData()
     data.setText("/etc/passwd")

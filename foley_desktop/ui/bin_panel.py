@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QPoint, QRect, Qt, Signal
-from PySide6.QtGui import QFont, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QFont, QKeyEvent, QKeySequence, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QApplication,
@@ -104,12 +104,14 @@ class BinView(QTableView):
     """The user moved to this Pick."""
     play_wanted = Signal(object)
     remove_wanted = Signal()
+    copy_wanted = Signal()
 
     def __init__(self, model: BinModel) -> None:
         super().__init__()
         self.setObjectName("bin")
         self._bin = model
         self._pressed: QPoint | None = None
+        self._by_user = False
         self.setModel(model)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
@@ -130,7 +132,8 @@ class BinView(QTableView):
             header.setSectionResizeMode(column, QHeaderView.ResizeMode.Interactive)
             self.setColumnWidth(column, width)
         # In here these keys are the bin's: Delete takes out of it and touches no file.
-        self.setProperty("own_keys", [int(Qt.Key.Key_Delete), int(Qt.Key.Key_Return), int(Qt.Key.Key_Enter)])
+        own = (Qt.Key.Key_Delete, Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_C)
+        self.setProperty("own_keys", [int(key) for key in own])
         self.selectionModel().currentRowChanged.connect(lambda current, _: self._on_current(current))
         self.doubleClicked.connect(lambda index: self.play_wanted.emit(self._bin.picks[index.row()]))
 
@@ -140,16 +143,20 @@ class BinView(QTableView):
         return [self._bin.picks[row] for row in rows if row < len(self._bin.picks)]
 
     def _on_current(self, current: QModelIndex) -> None:
-        if current.isValid() and self.hasFocus():
+        if current.isValid() and self._by_user:
             self.chosen.emit(self._bin.picks[current.row()])
 
-    def keyPressEvent(self, event: Any) -> None:
+    def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace):
             self.remove_wanted.emit()
+        elif event.matches(QKeySequence.StandardKey.Copy):
+            self.copy_wanted.emit()
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.currentIndex().isValid():
             self.play_wanted.emit(self._bin.picks[self.currentIndex().row()])
         else:
+            self._by_user = True
             super().keyPressEvent(event)
+            self._by_user = False
 
     def keyboardSearch(self, search: str) -> None:
         """Letters are keys of the window here, not a search for names."""
@@ -160,7 +167,9 @@ class BinView(QTableView):
         index = self.indexAt(position)
         if event.button() == Qt.MouseButton.LeftButton and index.isValid():
             self._pressed = position
+        self._by_user = True
         super().mousePressEvent(event)
+        self._by_user = False
         if self._pressed is not None:
             self.drag_prepared.emit(self.selected() or [self._bin.picks[index.row()]])
 

@@ -44,7 +44,6 @@ class BinWing(QObject):
         window.keys.add(
             Key(Qt.Key.Key_B, self.add),
             Key(Qt.Key.Key_B, lambda: self.panel.setVisible(self.panel.isHidden()), CTRL, everywhere=True),
-            Key(Qt.Key.Key_C, self._copy, CTRL),
         )
         window.actions_.additions.append(self._add_to_menu)
         self.refresh()
@@ -55,6 +54,7 @@ class BinWing(QObject):
         bar.bin_toggled.connect(panel.setVisible)
         panel.visibilityChanged.connect(lambda _: bar.bin.setChecked(not panel.isHidden()))
         panel.copy_wanted.connect(self.copy)
+        view.copy_wanted.connect(self.copy)
         panel.export_wanted.connect(self.export)
         panel.clear.clicked.connect(lambda _=False: self.take_out(panel.model.picks))
         view.remove_wanted.connect(lambda: self.take_out(view.selected()))
@@ -163,12 +163,6 @@ class BinWing(QObject):
         things = self.things()
         if things:
             self._exports.open_for(things)
-
-    def _copy(self) -> None:
-        if self.panel.view.hasFocus():
-            self.copy()
-        else:
-            self._window.actions_.copy_files()
 
     def copy(self) -> None:
         """Puts the files on the clipboard, for editors that take no drags."""

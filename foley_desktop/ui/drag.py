@@ -58,19 +58,26 @@ def dropped_paths(data: QMimeData) -> tuple[list[str], int]:
 def _local_path(url: bytes) -> str | None:
     if not url.lower().startswith(b"file:"):
         return None
-    rest = url[len(b"file:") :]
+    rest, host = url[len(b"file:") :], b""
     if rest.startswith(b"//"):
         host, slash, tail = rest[2:].partition(b"/")
-        if host.lower() not in (b"", b"localhost", b"127.0.0.1"):
-            return None
+        if host.lower() in (b"localhost", b"127.0.0.1"):
+            host = b""
         rest = slash + tail
     raw = unquote_to_bytes(rest)
     if not raw.startswith(b"/") or b"\0" in raw:
         return None
-    path = os.fsdecode(raw)
     if os.name == "nt":
-        path = path.lstrip("/").replace("/", "\\")
-    return os.path.normpath(path)
+        return os.path.normpath(windows_path(host, raw))
+    return None if host else os.path.normpath(os.fsdecode(raw))
+
+
+def windows_path(host: bytes, path: bytes) -> str:
+    """The path that a file URL means on Windows: a share of a host, or a drive's."""
+    text = path.decode("utf-8", "replace")
+    if host:
+        return rf"\\{host.decode('utf-8', 'replace')}" + text.replace("/", "\\")
+    return text.lstrip("/").replace("/", "\\")
 
 
 class DragSource(QObject):
