@@ -31,7 +31,7 @@ DEVICES = ("cpu", "cuda", "mps")
 class Offer:
     """The embedder that is to take over: it knows the sound of ``heard`` of ``clips`` that are there.
 
-    ``complete`` says that nothing which can be found by sound now would be lost.
+    ``complete`` says that it knows all it can, or that nothing which is found by sound now would be lost.
     """
 
     active: str
@@ -73,10 +73,19 @@ class Embedders(Checkpoints):
             return None
         try:
             heard, clips = self.progress(name)
-            complete = self._at_once(name)
+            missing = self._pending(self._service.indexes.of(name))
+            complete = missing <= self._unreadable.get(name, frozenset())
+            if not complete and self._service.shares_models(name):
+                complete = self._knows_sounds(self._settings.embedder) and self.complete(name)
         except FoleyError:
             return None
         return Offer(self._settings.embedder, name, heard, clips, complete)
+
+    def _knows_sounds(self, name: str) -> bool:
+        try:
+            return self.progress(name)[0] > 0
+        except FoleyError:
+            return False
 
     def trouble(self) -> ModelError | None:
         """Why nothing can be found by sound, in a sentence and a hint: the active embedder is not there."""
@@ -118,12 +127,8 @@ class Embedders(Checkpoints):
 
     def comparable(self, name: str) -> bool:
         """Whether the active embedder and another one both know sounds, so that they can be compared."""
-        if not self._service.shares_models(name):
-            return False
-        try:
-            return self.progress(self._settings.embedder)[0] > 0 and self.progress(name)[0] > 0
-        except FoleyError:
-            return False
+        shares = self._service.shares_models(name)
+        return shares and self._knows_sounds(self._settings.embedder) and self._knows_sounds(name)
 
     def _at_once(self, name: str) -> bool:
         service = self._service
