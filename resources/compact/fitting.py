@@ -2,10 +2,11 @@
 
 * Heard: principal components of a sound's features, whitened, so that rare properties weigh as much as common
   ones; and a kernel ridge regression from captions to them, which says what sounds of such words are like.
-* Words: a kernel ridge regression from a sound's features to the words of its caption.
-* Categories: which class of a head is which UCS category is not written in the checkpoint, but the classes
-  stand in alphabetical order with some left out. So they are matched to the alphabet by the captions of the
-  clips each class is sure of, under the constraint that the order is kept.
+* Categories: which class of a head of aiSFX is which UCS category is not written in the checkpoint, but the
+  classes stand in alphabetical order with some left out. So they are matched to the alphabet by the captions
+  of the clips each class is sure of, under the constraint that the order is kept.
+* Classes: YAMNet's own, by their names; only what is usual is taken from the clips, and the directions in
+  which the likeness space compares them.
 
 The three scores are brought to one scale, the deviation over training clips and everyday phrases, and added.
 """
@@ -18,23 +19,20 @@ import numpy as np
 
 from foley_desktop.index.embedders import bridge
 
-SUGGESTED = 256
-CENTRES = 1000
-RIDGE = 1.0
 CAPTION_RIDGE = 2.0
-SHARES = (1.0, 0.7, 1.0)
-"""How much each score counts: heard, words, categories."""
-MEANT_SHARE = 0.5
+SHARES = (1.0, 1.0, 2.0)
+"""How much each score counts: heard, categories, classes."""
+KINDS_SHARE = 0.5
 LENGTH_QUANTILE = 0.999
 CLASSES = (78, 79, 69)
+"""Of aiSFX's first heads."""
 
 
 @dataclass
 class Clips:
-    """Training clips: features ``[(t, 1920)]``, head layers ``[(t, n)]``, captions, vectors, weights."""
+    """Training clips: what the networks make of them, captions, vectors ``(n, 384)``, weights ``(n,)``."""
 
-    blocks: list[np.ndarray]
-    heads: list[np.ndarray]
+    listened: list[bridge.Listened]
     texts: list[str]
     captions: np.ndarray
     weights: np.ndarray
@@ -42,34 +40,52 @@ class Clips:
 
 @dataclass
 class Phrases:
-    """What people call the sounds of each category: MiniLM vectors ``(n, 384)`` and the category of each.
+    """What people call the sounds of some things: MiniLM vectors ``(n, 384)`` and the thing of each.
 
     ``as_sound`` are the vectors of "sound of" them.
     """
 
     vectors: np.ndarray
     as_sound: np.ndarray
-    categories: np.ndarray
+    things: np.ndarray
 
 
-def fit(clips: Clips, phrases: Phrases, seed: int = 0) -> dict[str, np.ndarray]:
-    """The bridge's arrays, as its file holds them."""
-    order = np.argsort(phrases.categories, kind="stable")
-    vectors, categories = phrases.vectors[order], phrases.categories[order]
+def fit(clips: Clips, phrases: Phrases, names: Phrases, seed: int = 0) -> dict[str, np.ndarray]:
+    """The bridge's arrays, as its file holds them.
+
+    ``phrases`` name the categories of the UCS, ``names`` the classes of YAMNet.
+    """
+    arrays = sorted_phrases("phrases", phrases) | sorted_phrases("names", names)
+    vectors, categories = bridge.restored(arrays, "phrases"), np.sort(phrases.things)
     columns = category_columns(clips, vectors, categories)
-    arrays: dict[str, np.ndarray] = {f"categories.head{i}": known for i, known in enumerate(columns)}
-    arrays["phrases"] = stored(vectors)
-    arrays["phrases.first"] = np.searchsorted(categories, np.arange(bridge.CATEGORIES))
-    evidence = np.stack([bridge.category_evidence(heads, columns) for heads in clips.heads])
+    arrays |= {f"categories.head{i}": known for i, known in enumerate(columns)}
+    evidence = np.stack([bridge.category_evidence(one.heads, columns) for one in clips.listened])
     arrays["categories.mean"] = evidence.mean(axis=0).astype(np.float32)
-    arrays |= projection("heard", np.stack([bridge.timbre(b) for b in clips.blocks]), bridge.HEARD, 1.0, seed)
-    heard = bridge.unit_rows(projected(arrays, "heard", [bridge.timbre(b) for b in clips.blocks]))
-    arrays |= caption_regression(clips, heard)
-    suggestions = [bridge.suggestion(b, h) for b, h in zip(clips.blocks, clips.heads, strict=True)]
-    arrays |= projection("suggested", np.stack(suggestions), SUGGESTED, 0.0, seed)
-    arrays |= word_regression(clips, projected(arrays, "suggested", suggestions), vectors, seed)
-    arrays["likeness.share"] = np.array([MEANT_SHARE], np.float32)
+    arrays |= usual_classes(clips)
+    timbres = [bridge.timbre(one) for one in clips.listened]
+    arrays |= projection("heard", np.stack(timbres), bridge.HEARD, seed)
+    arrays |= caption_regression(clips, bridge.unit_rows(projected(arrays, "heard", timbres)))
+    arrays["likeness.share"] = np.array([KINDS_SHARE], np.float32)
     return scaled(arrays, clips, phrases)
+
+
+def sorted_phrases(name: str, phrases: Phrases) -> dict[str, np.ndarray]:
+    """Phrases in the order of what they name, and where those of each thing begin."""
+    order = np.argsort(phrases.things, kind="stable")
+    things = phrases.things[order]
+    first = np.searchsorted(things, np.arange(int(things[-1]) + 1))
+    return {name: stored(phrases.vectors[order]), f"{name}.first": first}
+
+
+def usual_classes(clips: Clips) -> dict[str, np.ndarray]:
+    """What speaks for each class on average, and the principal directions in which clips differ."""
+    evidence = np.stack([bridge.class_evidence(one.logits) for one in clips.listened])
+    mean = evidence.mean(axis=0)
+    _, _, directions = np.linalg.svd(evidence - mean, full_matrices=False)
+    return {
+        "classes.mean": mean.astype(np.float32),
+        "classes.kinds": directions[: bridge.KINDS].T.astype(np.float16),
+    }
 
 
 def scaled(arrays: dict[str, np.ndarray], clips: Clips, phrases: Phrases) -> dict[str, np.ndarray]:
@@ -77,13 +93,8 @@ def scaled(arrays: dict[str, np.ndarray], clips: Clips, phrases: Phrases) -> dic
     arrays["gains"], arrays["length"] = np.ones(3, np.float32), np.ones(1, np.float32)
     trained = bridge.Bridge.of(arrays)
     asked = trained.question_parts(phrases.vectors, phrases.as_sound)
-    answers = [
-        np.stack([trained.heard(blocks) for blocks in clips.blocks]),
-        np.stack(
-            [trained.words(bridge.suggestion(b, h)) for b, h in zip(clips.blocks, clips.heads, strict=True)]
-        ),
-        np.stack([trained.evidence(heads) for heads in clips.heads]),
-    ]
+    answered = [trained.answer_parts(one) for one in clips.listened]
+    answers = [np.stack(part) for part in zip(*answered, strict=True)]
     gains = [
         share / float((question @ answer.T).std())
         for share, question, answer in zip(SHARES, asked, answers, strict=True)
@@ -105,7 +116,7 @@ def category_columns(clips: Clips, vectors: np.ndarray, categories: np.ndarray) 
     mean = np.average(clips.captions, axis=0, weights=clips.weights)
     meant = np.stack([vectors[categories == c].mean(axis=0) for c in range(bridge.CATEGORIES)])
     meant = bridge.unit_rows(bridge.unit_rows(meant) - bridge.unit_rows(meant).mean(axis=0))
-    means = np.stack([h.mean(axis=0) for h in clips.heads])
+    means = np.stack([one.heads.mean(axis=0) for one in clips.listened])
     columns, first = [], 0
     for classes in CLASSES:
         logits = means[:, first + bridge.HIDDEN : first + bridge.HIDDEN + classes]
@@ -134,13 +145,10 @@ def in_order(likeness: np.ndarray) -> np.ndarray:
     return np.array(chosen[::-1], dtype=np.int64)
 
 
-def projection(
-    name: str, features: np.ndarray, count: int, whitening: float, seed: int
-) -> dict[str, np.ndarray]:
-    """Standardisation and principal components, by a randomised decomposition (Halko et al. 2011).
+def projection(name: str, features: np.ndarray, count: int, seed: int) -> dict[str, np.ndarray]:
+    """Standardisation and whitened principal components, by a randomised decomposition (Halko et al. 2011).
 
-    Components are divided by their deviation to the power of ``whitening``, and all by one number that
-    brings the whole to a deviation of one.
+    Components are divided by their deviations, and all by one number that brings the whole to one.
     """
     mean, scale = features.mean(axis=0), features.std(axis=0) + 1e-3 * features.std()
     x = np.clip((features - mean) / scale, -6.0, 6.0).astype(np.float32)
@@ -150,7 +158,7 @@ def projection(
     for _ in range(3):
         basis = np.linalg.qr(x @ (x.T @ basis))[0]
     _, deviations, components = np.linalg.svd(basis.T @ x, full_matrices=False)
-    directions = components[:count].T / deviations[:count] ** whitening
+    directions = components[:count].T / deviations[:count]
     directions /= (x @ directions).std()
     return {
         f"{name}.mean": (mean + offset * scale).astype(np.float32),
@@ -183,33 +191,3 @@ def caption_regression(clips: Clips, heard: np.ndarray) -> dict[str, np.ndarray]
     kernel[np.diag_indices(len(different))] += CAPTION_RIDGE / np.sqrt(often)
     coefficients = np.linalg.solve(kernel, means)
     return {"captions": captions, "captions.coefficients": coefficients.astype(np.float16)}
-
-
-def word_regression(clips: Clips, x: np.ndarray, phrases: np.ndarray, seed: int) -> dict[str, np.ndarray]:
-    """From what is heard to words: weighted kernel ridge regression over sampled centres (Nyström)."""
-    mean = np.average(clips.captions, axis=0, weights=clips.weights)
-    _, _, directions = np.linalg.svd(phrases - phrases.mean(axis=0), full_matrices=False)
-    directions = directions[: bridge.WORDS].T.astype(np.float16)
-    targets = (clips.captions - mean) @ directions.astype(np.float32)
-    rng = np.random.default_rng(seed)
-    count, weights = min(CENTRES, len(x)), clips.weights
-    chosen = rng.choice(len(x), count, replace=False, p=weights / weights.sum())
-    centres = x[chosen].astype(np.float16).astype(np.float32)
-
-    def squared(a: np.ndarray) -> np.ndarray:
-        return np.square(a).sum(axis=1)[:, None] + np.square(centres).sum(axis=1) - 2.0 * a @ centres.T
-
-    distances = squared(x)
-    width = float(np.median(distances))
-    kernel = np.exp(-distances / width)
-    share = (weights / weights.mean())[:, None]
-    system = kernel.T @ (kernel * share) + RIDGE * np.exp(-squared(centres) / width)
-    system[np.diag_indices(count)] += 1e-3
-    coefficients = np.linalg.solve(system, kernel.T @ (targets * share))
-    return {
-        "words.mean": mean.astype(np.float32),
-        "words.directions": directions,
-        "words.centres": centres.astype(np.float16),
-        "words.coefficients": coefficients.astype(np.float16),
-        "words.width": np.array([width], np.float32),
-    }

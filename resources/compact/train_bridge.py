@@ -33,10 +33,9 @@ import numpy as np  # noqa: E402
 
 from foley_desktop.errors import FoleyError  # noqa: E402
 from foley_desktop.eval.retrieval import evaluate_run  # noqa: E402
-from foley_desktop.index.embedders import bridge  # noqa: E402
-from foley_desktop.index.embedders.aisfx_net import EMBEDDING_DIM, FEATURES, AisfxNetwork  # noqa: E402
-from foley_desktop.index.embedders.compact import HOP_FRAMES  # noqa: E402
-from foley_desktop.index.embedders.frontend import SAMPLERATE, SILENCE_PEAK, blocks_of, log_mel  # noqa: E402
+from foley_desktop.index.embedders import bridge, yamnet  # noqa: E402
+from foley_desktop.index.embedders.compact import Listener  # noqa: E402
+from foley_desktop.index.embedders.frontend import SAMPLERATE, SILENCE_PEAK  # noqa: E402
 from foley_desktop.index.embedders.minilm import MiniLMEmbedder  # noqa: E402
 
 HELD_OUT = {
@@ -54,9 +53,9 @@ COPY_COSINE = 0.9985
 def main(arguments: Sequence[str] | None = None) -> None:
     options = parsed(arguments)
     entries = [json.loads(line) for line in options.manifest.read_text("utf-8").splitlines() if line.strip()]
-    blocks = features(entries, options.corpus, options.cache, options.seconds)
-    entries = [entry for entry in entries if entry["id"] in blocks]
-    trainer = Trainer(entries, [blocks[entry["id"]] for entry in entries], options.seed)
+    heard = listened(entries, options.corpus, options.cache, options.seconds)
+    entries = [entry for entry in entries if entry["id"] in heard]
+    trainer = Trainer(entries, [heard[entry["id"]] for entry in entries], options.seed)
     report: dict[str, Any] = {"clips": len(entries)}
     if options.golden:
         report["folds"] = trainer.measured(json.loads(options.golden.read_text("utf-8")))
@@ -82,31 +81,31 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     return options
 
 
-def features(
+def listened(
     entries: list[dict[str, Any]], corpus: Path, cache: Path, seconds: float
-) -> dict[str, np.ndarray]:
-    """The network's features ``(t, 1920)`` of every clip that holds sound, by id; from the cache if known."""
+) -> dict[str, bridge.Listened]:
+    """What the networks make of every clip that holds sound, by id; from the cache if known."""
     cache.mkdir(parents=True, exist_ok=True)
-    network: AisfxNetwork | None = None
-    found: dict[str, np.ndarray] = {}
+    listener: Listener | None = None
+    found: dict[str, bridge.Listened] = {}
     for number, entry in enumerate(entries):
-        kept = cache / f"{entry['sha256'][:24]}-{seconds:g}.npy"
+        kept = cache / f"{entry['sha256'][:24]}-{seconds:g}.npz"
         if not kept.exists():
-            network = network or AisfxNetwork()
+            listener = listener or Listener()
             part = kept.with_suffix(".part")
             with open(part, "wb") as file:
-                np.save(file, embedded(network, corpus / entry["id"], seconds))
+                np.savez(file, *embedded(listener, corpus / entry["id"], seconds))
             os.replace(part, kept)
-        blocks = np.load(kept)
-        if len(blocks):
-            found[entry["id"]] = blocks.astype(np.float32)
+        with np.load(kept) as arrays:
+            if arrays.files:
+                found[entry["id"]] = bridge.Listened(*(arrays[n].astype(np.float32) for n in arrays.files))
         if number % 500 == 0:
-            print(f"features {number} of {len(entries)}", file=sys.stderr)
+            print(f"listened to {number} of {len(entries)}", file=sys.stderr)
     return found
 
 
-def embedded(network: AisfxNetwork, path: Path, seconds: float) -> np.ndarray:
-    """The features of one clip's beginning, float16; no rows when it cannot be read or is silent."""
+def embedded(listener: Listener, path: Path, seconds: float) -> tuple[np.ndarray, ...]:
+    """What is made of one clip's beginning, float16; nothing when it cannot be read or is silent."""
     from foley_desktop.audio.decode import read_mono
 
     try:
@@ -114,23 +113,21 @@ def embedded(network: AisfxNetwork, path: Path, seconds: float) -> np.ndarray:
     except FoleyError:
         samples = np.zeros(0, np.float32)
     if float(np.max(np.abs(samples), initial=0.0)) < SILENCE_PEAK:
-        return np.zeros((0, FEATURES), np.float16)
-    return network.features(blocks_of(log_mel(samples), HOP_FRAMES)).astype(np.float16)
+        return ()
+    return tuple(part.astype(np.float16) for part in listener(samples))
 
 
 class Trainer:
     """The corpus as the fitting needs it, and the folds over it."""
 
-    def __init__(self, entries: list[dict[str, Any]], blocks: list[np.ndarray], seed: int) -> None:
-        self.entries, self.blocks, self.seed = entries, blocks, seed
+    def __init__(self, entries: list[dict[str, Any]], heard: list[bridge.Listened], seed: int) -> None:
+        self.entries, self.heard, self.seed = entries, heard, seed
         self.packages = np.array([entry["package"] for entry in entries])
         self.words = [captions_module.spelled_out(entry.get("text") or "") for entry in entries]
-        network = AisfxNetwork()
-        self.heads = [network.head_features(one[:, :EMBEDDING_DIM]) for one in blocks]
         self._minilm = MiniLMEmbedder()
         self.captions = self._embedded(self.words)
-        self.phrases = self._phrases()
-        self.copies = copies(blocks)
+        self.phrases, self.names = self._phrases(), self._names()
+        self.copies = copies(heard)
 
     def _embedded(self, texts: list[str]) -> np.ndarray:
         different = sorted(set(texts))
@@ -150,11 +147,20 @@ class Trainer:
             if line.strip() and not line.startswith("#"):
                 category, listed = line.split(":", 1)
                 phrases += [(phrase.strip(), category) for phrase in listed.split(";")]
-        phrases = sorted(set(phrases))
+        return self._called([(phrase, names.index(category)) for phrase, category in sorted(set(phrases))])
+
+    def _names(self) -> fitting.Phrases:
+        """YAMNet's classes as a whole and by the parts of their names: "Burst, pop", "burst", "pop"."""
+        parts = set()
+        for number, name in enumerate(yamnet.class_names()):
+            parts |= {(part.strip().lower(), number) for part in (name, *name.split(","))}
+        return self._called(sorted(parts))
+
+    def _called(self, phrases: list[tuple[str, int]]) -> fitting.Phrases:
         return fitting.Phrases(
             self._embedded([phrase for phrase, _ in phrases]),
             self._embedded([f"sound of {phrase}" for phrase, _ in phrases]),
-            np.array([names.index(category) for _, category in phrases]),
+            np.array([thing for _, thing in phrases]),
         )
 
     def trainable(self, allowed: np.ndarray) -> np.ndarray:
@@ -168,13 +174,12 @@ class Trainer:
         numbers = np.flatnonzero(chosen)
         often = Counter(self.words[i] for i in numbers)
         clips = fitting.Clips(
-            [self.blocks[i] for i in numbers],
-            [self.heads[i] for i in numbers],
+            [self.heard[i] for i in numbers],
             [self.words[i] for i in numbers],
             self.captions[numbers],
             np.array([often[self.words[i]] ** -0.5 for i in numbers], np.float32),
         )
-        return fitting.fit(clips, self.phrases, self.seed)
+        return fitting.fit(clips, self.phrases, self.names, self.seed)
 
     def folds(self) -> np.ndarray:
         """The fold of each clip, by package; the held-out packages are one fold of their own."""
@@ -201,7 +206,7 @@ class Trainer:
         texts = [query["text"] for query in golden["queries"]]
         scores = np.zeros((len(texts), len(self.entries)), np.float32)
         for tested, trained in self.held_out():
-            heard = [trained.vectors(self.blocks[i], self.heads[i])[0] for i in tested]
+            heard = [trained.vectors(self.heard[i])[0] for i in tested]
             scores[:, tested] = self.questions(trained, texts) @ np.stack(heard).T
         return self.metrics(golden, scores)
 
@@ -233,12 +238,12 @@ class Trainer:
         return {package: [number, licences[package]] for package, number in sorted(often.items())}
 
 
-def copies(blocks: list[np.ndarray]) -> np.ndarray:
+def copies(heard: list[bridge.Listened]) -> np.ndarray:
     """A number for each clip that copies share: packages pass sounds on, sometimes encoded anew."""
-    vectors = bridge.unit_rows(np.stack([b[:, :1024].mean(axis=0) for b in blocks]))
-    length = np.array([len(b) for b in blocks])
-    group = np.arange(len(blocks))
-    for first in range(0, len(blocks), 500):
+    vectors = bridge.unit_rows(np.stack([one.blocks[:, :1024].mean(axis=0) for one in heard]))
+    length = np.array([len(one.blocks) for one in heard])
+    group = np.arange(len(heard))
+    for first in range(0, len(heard), 500):
         near = vectors[first : first + 500] @ vectors.T > COPY_COSINE
         for a, b in zip(*np.nonzero(near), strict=True):
             if group[a + first] != group[b] and abs(int(length[a + first]) - int(length[b])) <= 1:

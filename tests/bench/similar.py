@@ -7,9 +7,8 @@ when it answers one of the same queries. Printed is the share of right neighbour
 over those clips that have a right neighbour at all, for
 
 * the plain space: the mean embedding of aiSFX, logarithm, standardised;
-* the likeness space as the application has it, where each clip's words come from a bridge that was trained
-  without its package (the whitening has no labels and is that of the training clips);
-* the joint space of text and sound, held out in the same way.
+* the likeness space as the application has it (no label went into it);
+* the joint space of text and sound, each clip by a bridge that was trained without its package.
 """
 
 from __future__ import annotations
@@ -38,9 +37,9 @@ def main() -> None:
     options = parsed()
     golden = json.loads(options.golden.read_text("utf-8"))
     entries = [json.loads(line) for line in options.manifest.read_text("utf-8").splitlines() if line.strip()]
-    blocks = train_bridge.features(entries, options.corpus, options.cache, 60.0)
-    entries = [entry for entry in entries if entry["id"] in blocks]
-    trainer = train_bridge.Trainer(entries, [blocks[entry["id"]] for entry in entries], seed=0)
+    heard = train_bridge.listened(entries, options.corpus, options.cache, 60.0)
+    entries = [entry for entry in entries if entry["id"] in heard]
+    trainer = train_bridge.Trainer(entries, [heard[entry["id"]] for entry in entries], seed=0)
     ids = [entry["id"] for entry in entries]
     answers = answered(golden["qrels"])
     spaces = {"plain": plain(trainer)} | learned(trainer)
@@ -90,7 +89,7 @@ def precision(
 
 def plain(trainer: train_bridge.Trainer) -> np.ndarray:
     """The mean embedding, logarithm, standardised over the training clips."""
-    x = np.log1p(np.stack([one[:, :EMBEDDING_DIM].mean(axis=0) for one in trainer.blocks]))
+    x = np.log1p(np.stack([one.blocks[:, :EMBEDDING_DIM].mean(axis=0) for one in trainer.heard]))
     known = x[trainer.trainable(np.ones(len(x), bool))]
     deviation = known.std(axis=0)
     return bridge.unit_rows(np.clip((x - known.mean(axis=0)) / (deviation + 1e-3 * known.std()), -6.0, 6.0))
@@ -102,14 +101,11 @@ def learned(trainer: train_bridge.Trainer) -> dict[str, np.ndarray]:
         file = Path(folder) / "bridge.safetensors"
         train_bridge.save(trainer.fit(trainer.trainable(np.ones(len(trainer.entries), bool))), file)
         whitening = bridge.Bridge(file)
-    likeness = np.zeros((len(trainer.entries), bridge.LIKENESS_DIM), np.float32)
+    likeness = np.stack([whitening.vectors(one)[1] for one in trainer.heard])
     joint = np.zeros((len(trainer.entries), bridge.DIM), np.float32)
     for tested, trained in trainer.held_out():
         for number in tested:
-            blocks, heads = trainer.blocks[number], trainer.heads[number]
-            words = trained.words(bridge.suggestion(blocks, heads))
-            likeness[number] = whitening.likeness(whitening.heard(blocks), words)
-            joint[number] = trained.vectors(blocks, heads)[0]
+            joint[number] = trained.vectors(trainer.heard[number])[0]
     return {"likeness": likeness, "joint": joint}
 
 

@@ -1,13 +1,13 @@
-"""From the features of a sound, and from words, into the space where both meet.
+"""From what two networks hear in a sound, and from words, into the space where both meet.
 
 The inner product of a sound and a text is the sum of three scores, each with columns of its own:
 
 * *heard*: the sound's whitened features against what sounds of such words were like in training (the text is
   mapped into the space of sounds by a kernel regression over captions);
-* *words*: the words that the sound suggests (its features mapped into MiniLM's space by another kernel
-  regression) against the text's;
 * *categories*: how likely the aiSFX network, which professional libraries taught, finds each category of the
-  Universal Category System, against the categories of the phrases that the text is near.
+  Universal Category System, against the categories of the phrases that the text is near;
+* *classes*: how likely YAMNet, which AudioSet taught, finds each of its 521 everyday sounds, against the
+  classes whose names the text is near.
 
 Padding keeps every sound's vector at length one without losing how sure the last two scores are, which their
 lengths tell (Bachrach et al., "Speeding up the Xbox recommender system using a Euclidean transformation for
@@ -18,22 +18,25 @@ from __future__ import annotations
 
 from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from foley_desktop.errors import ModelError
 from foley_desktop.index.embedders.aisfx_net import EMBEDDING_DIM
 from foley_desktop.index.embedders.weights import read_safetensors
+from foley_desktop.index.embedders.yamnet import CLASSES
 from foley_desktop.settings import resource
 
-FORMAT = "5"
-HEARD = 512
-WORDS = 128
+FORMAT = "6"
+HEARD = 384
 CATEGORIES = 82
-DIM = 736
-"""Heard, words, categories, padding; divisible by 32, as quantising indexes like it."""
-LIKENESS_DIM = HEARD + WORDS
-_USED = HEARD + WORDS + CATEGORIES
+DIM = 992
+"""Heard, categories, classes, padding; divisible by 32, as quantising indexes like it."""
+KINDS = 128
+"""Columns by which the likeness space compares what kinds of sound two clips seem to be."""
+LIKENESS_DIM = HEARD + KINDS
+_USED = HEARD + CATEGORIES + CLASSES
 
 HIDDEN = 256 + 128
 """Columns of hidden layers before the logits of each head, see ``AisfxNetwork.head_features``."""
@@ -43,7 +46,22 @@ _CLIP = 6.0
 _TEMPERATURE = 2.0
 _FLOOR = 1e-2
 _PHRASE_TEMPERATURE = 0.05
+_NAME_TEMPERATURE = 0.04
 _TINY = 1e-9
+
+
+class Listened(NamedTuple):
+    """What the networks make of one window.
+
+    Of aiSFX, for each of t blocks: ``blocks`` are ``AisfxNetwork.features`` ``(t, 1920)``, ``heads`` the
+    first heads' layers ``(t, n)``. Of YAMNet, for each of u patches: ``embeddings`` ``(u, 1024)`` and
+    ``logits`` ``(u, 521)``.
+    """
+
+    blocks: np.ndarray
+    heads: np.ndarray
+    embeddings: np.ndarray
+    logits: np.ndarray
 
 
 def bridge_file() -> Path:
@@ -63,20 +81,15 @@ def softmax(rows: np.ndarray) -> np.ndarray:
     return out / out.sum(axis=-1, keepdims=True)
 
 
-def timbre(blocks: np.ndarray) -> np.ndarray:
-    """What is heard of one window, float32 ``(2432,)``, from its blocks' features ``(t, 1920)``.
+def timbre(listened: Listened) -> np.ndarray:
+    """What is heard of one window, float32 ``(4480,)``: means and maxima over time of both networks.
 
     Logarithms, since a few dimensions would outweigh all others otherwise.
     """
-    embedding = blocks[:, :EMBEDDING_DIM]
-    return np.log1p(np.concatenate([blocks.mean(axis=0), embedding.max(axis=0)]))
-
-
-def suggestion(blocks: np.ndarray, heads: np.ndarray) -> np.ndarray:
-    """What suggests words for one window, float32 ``(n,)``: its embedding and the first heads' layers."""
-    embedding = blocks[:, :EMBEDDING_DIM]
-    loud = np.log1p(np.concatenate([embedding.mean(axis=0), embedding.max(axis=0)]))
-    return np.concatenate([loud, heads.mean(axis=0)])
+    blocks, embeddings = listened.blocks, listened.embeddings
+    parts = [blocks.mean(axis=0), blocks[:, :EMBEDDING_DIM].max(axis=0)]
+    parts += [embeddings.mean(axis=0), embeddings.max(axis=0)]
+    return np.log1p(np.concatenate(parts))
 
 
 def category_evidence(heads: np.ndarray, columns: list[np.ndarray]) -> np.ndarray:
@@ -96,14 +109,20 @@ def category_evidence(heads: np.ndarray, columns: list[np.ndarray]) -> np.ndarra
     return np.log(total / np.maximum(voices, 1.0) + _FLOOR).astype(np.float32)
 
 
-def category_question(vectors: np.ndarray, phrases: np.ndarray, first_of: np.ndarray) -> np.ndarray:
-    """Which categories texts are about, ``(n, 82)`` of probabilities.
+def class_evidence(logits: np.ndarray) -> np.ndarray:
+    """How much speaks for each class: the logarithm of its mean probability, float32 ``(521,)``."""
+    probabilities = 1.0 / (1.0 + np.exp(-np.clip(logits.astype(np.float32), -30.0, 30.0)))
+    return np.log(probabilities.mean(axis=0) + _FLOOR).astype(np.float32)
 
-    ``phrases`` are sorted by category, ``first_of`` holds the first phrase of each; a category is as
+
+def about(vectors: np.ndarray, phrases: np.ndarray, first_of: np.ndarray, temperature: float) -> np.ndarray:
+    """Which of some things texts are about, ``(n, things)`` of probabilities.
+
+    ``phrases`` are sorted by what they name, ``first_of`` holds the first phrase of each thing; a thing is as
     near to a text as its nearest phrase.
     """
     nearest = np.maximum.reduceat(vectors @ phrases.T, first_of, axis=1)
-    return softmax(nearest / _PHRASE_TEMPERATURE)
+    return softmax(nearest / temperature)
 
 
 def caption_kernel(vectors: np.ndarray, captions: np.ndarray) -> np.ndarray:
@@ -152,59 +171,47 @@ class Bridge:
     def _load(self, raw: dict[str, np.ndarray]) -> None:
         arrays = {k: v.astype(np.float32) if v.dtype.kind == "f" else v for k, v in raw.items()}
         self._heard = Projection(arrays, "heard")
-        self._suggested = Projection(arrays, "suggested")
-        self._centres, self._coefficients = arrays["words.centres"], arrays["words.coefficients"]
-        self._width = float(arrays["words.width"][0])
-        self._words_mean, self._directions = arrays["words.mean"], arrays["words.directions"]
         self._captions = restored(arrays, "captions")
         self._caption_coefficients = arrays["captions.coefficients"]
         self._phrases, self._first_of = restored(arrays, "phrases"), arrays["phrases.first"]
         self._columns = [arrays[f"categories.head{i}"] for i in range(3)]
         self._evidence_mean = arrays["categories.mean"]
+        self._names, self._first_name = restored(arrays, "names"), arrays["names.first"]
+        self._class_mean, self._kinds = arrays["classes.mean"], arrays["classes.kinds"]
         self._gains = [float(gain) for gain in arrays["gains"]]
         self._length = float(arrays["length"][0])
-        self._meant_share = float(arrays["likeness.share"][0])
+        self._kinds_share = float(arrays["likeness.share"][0])
 
-    def vectors(self, blocks: np.ndarray, heads: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The two vectors of one window, float32 of unit length: ``(736,)`` joint, ``(640,)`` likeness.
+    def vectors(self, listened: Listened) -> tuple[np.ndarray, np.ndarray]:
+        """The two vectors of one window, float32 of unit length: ``(992,)`` joint, ``(512,)`` likeness."""
+        parts = self.answer_parts(listened)
+        return self._joint(parts), self._likeness(parts[0], parts[2])
 
-        ``blocks`` are ``AisfxNetwork.features`` ``(t, 1920)``, ``heads`` the first heads' layers ``(t, n)``.
+    def answer_parts(self, listened: Listened) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """What one window answers to each part: ``(384,)`` of unit length, ``(82,)``, ``(521,)``, float32.
+
+        The last two are how much more than usual speaks for each category and each class.
         """
-        heard = self.heard(blocks)
-        words = self.words(suggestion(blocks, heads))
-        return self._joint(heard, words, heads), self.likeness(heard, words)
+        heard = unit_rows(self._heard(timbre(listened)))
+        categories = category_evidence(listened.heads, self._columns) - self._evidence_mean
+        return heard, categories, class_evidence(listened.logits) - self._class_mean
 
-    def heard(self, blocks: np.ndarray) -> np.ndarray:
-        """The whitened features of one window, float32 ``(512,)`` of unit length."""
-        return unit_rows(self._heard(timbre(blocks)))
-
-    def words(self, features: np.ndarray) -> np.ndarray:
-        """The words that a sound suggests, float32 ``(128,)``, the longer the surer."""
-        distances = np.square(self._centres - self._suggested(features)).sum(axis=1)
-        out: np.ndarray = np.exp(-distances / self._width) @ self._coefficients
-        return out.astype(np.float32)
-
-    def evidence(self, heads: np.ndarray) -> np.ndarray:
-        """How much more than usual speaks for each category, float32 ``(82,)``."""
-        return category_evidence(heads, self._columns) - self._evidence_mean
-
-    def _joint(self, heard: np.ndarray, words: np.ndarray, heads: np.ndarray) -> np.ndarray:
+    def _joint(self, parts: tuple[np.ndarray, np.ndarray, np.ndarray]) -> np.ndarray:
         out = np.zeros(DIM, dtype=np.float32)
-        parts = (heard, words, self.evidence(heads))
         np.concatenate([part * gain for part, gain in zip(parts, self._gains, strict=True)], out=out[:_USED])
         norm = float(np.linalg.norm(out))
         out[-1] = np.sqrt(max(self._length**2 - norm**2, 0.0))
         return unit_rows(out)
 
-    def likeness(self, heard: np.ndarray, words: np.ndarray) -> np.ndarray:
-        """The place of a sound among sounds, float32 ``(640,)`` of unit length.
+    def _likeness(self, heard: np.ndarray, classes: np.ndarray) -> np.ndarray:
+        """The place of a sound among sounds, float32 ``(512,)`` of unit length.
 
         What is heard, and beside it, with less weight, what kind of sound it seems to be.
         """
-        return unit_rows(np.concatenate([heard, unit_rows(words) * self._meant_share]))
+        return unit_rows(np.concatenate([heard, unit_rows(classes @ self._kinds) * self._kinds_share]))
 
     def question(self, plain: np.ndarray, as_sound: np.ndarray) -> np.ndarray:
-        """The joint space's vectors of texts, float32 ``(n, 736)``, unit rows.
+        """The joint space's vectors of texts, float32 ``(n, 992)``, unit rows.
 
         ``plain`` are MiniLM vectors of the texts, ``as_sound`` those of "sound of" them.
         """
@@ -216,11 +223,11 @@ class Bridge:
     def question_parts(
         self, plain: np.ndarray, as_sound: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """What texts ask of each part: ``(n, 512)``, ``(n, 128)``, ``(n, 82)``."""
+        """What texts ask of each part: ``(n, 384)``, ``(n, 82)``, ``(n, 521)``."""
         both = unit_rows(plain + as_sound)
         heard = unit_rows(caption_kernel(both, self._captions) @ self._caption_coefficients)
-        words = unit_rows(both - self._words_mean) @ self._directions
-        return heard, words, category_question(plain, self._phrases, self._first_of)
+        categories = about(plain, self._phrases, self._first_of, _PHRASE_TEMPERATURE)
+        return heard, categories, about(plain, self._names, self._first_name, _NAME_TEMPERATURE)
 
 
 def restored(arrays: dict[str, np.ndarray], name: str) -> np.ndarray:

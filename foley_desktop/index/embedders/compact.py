@@ -1,7 +1,8 @@
 """The default embedder: works offline at once, from packages of the registry and our own bridge.
 
-Sound goes through the aiSFX network and the bridge into a joint space with MiniLM's sentences and the
-categories of sound; likeness is measured in the whitened space of the network. One pass makes both vectors.
+Sound goes through two networks, aiSFX and YAMNet, and the bridge into a joint space with MiniLM's sentences
+and the kinds of sound there are; likeness is measured in the whitened space of the networks. One pass makes
+both vectors.
 """
 
 from __future__ import annotations
@@ -11,13 +12,13 @@ from pathlib import Path
 
 import numpy as np
 
-from foley_desktop.index.embedders import bridge, minilm
+from foley_desktop.index.embedders import bridge, minilm, yamnet
 from foley_desktop.index.embedders.aisfx_net import EMBEDDING_DIM, AisfxNetwork, checkpoint_path
-from foley_desktop.index.embedders.frontend import blocks_of, log_mel
+from foley_desktop.index.embedders.frontend import SAMPLERATE, blocks_of, log_mel
 from foley_desktop.index.embedders.spaces import Description, Vectors, WindowedEmbedder
 from foley_desktop.index.embedders.weights import fingerprint
 
-PIPELINE = "4"
+PIPELINE = "5"
 """Changes when windows, features or pooling do, so that old vectors are never mixed with new ones."""
 
 HOP_FRAMES = 50
@@ -30,14 +31,14 @@ def model_files() -> list[Path]:
     Raises:
         FoleyError: when a package or the bridge is missing.
     """
-    return [checkpoint_path(), *minilm.model_files(), bridge.bridge_file()]
+    return [checkpoint_path(), *yamnet.model_files(), *minilm.model_files(), bridge.bridge_file()]
 
 
 def describe() -> Description:
     """Ids and sizes of the two spaces, without loading a model."""
-    checkpoint, trained = checkpoint_path(), bridge.bridge_file()
-    joint = fingerprint(checkpoint, *minilm.model_files(), trained)
-    sound = fingerprint(checkpoint, trained)
+    heard = (checkpoint_path(), *yamnet.model_files(), bridge.bridge_file())
+    joint = fingerprint(*heard, *minilm.model_files())
+    sound = fingerprint(*heard)
     return Description(
         f"compact-{joint}-{PIPELINE}", bridge.DIM, f"compact-likeness-{sound}-{PIPELINE}", bridge.LIKENESS_DIM
     )
@@ -61,8 +62,25 @@ class CompactText:
         return np.concatenate(rows) if rows else np.zeros((0, self.dim), dtype=np.float32)
 
 
+class Listener:
+    """The two networks that listen."""
+
+    def __init__(self) -> None:
+        self._aisfx = AisfxNetwork()
+        self._yamnet = yamnet.YamnetNetwork()
+
+    def __call__(self, samples: np.ndarray) -> bridge.Listened:
+        """What they make of one window, float32 mono ``(n,)`` at 44.1 kHz that is not silent."""
+        import soxr
+
+        blocks = self._aisfx.features(blocks_of(log_mel(samples), HOP_FRAMES))
+        heads = self._aisfx.head_features(blocks[:, :EMBEDDING_DIM])
+        embeddings, logits = self._yamnet(soxr.resample(samples, SAMPLERATE, yamnet.SAMPLERATE))
+        return bridge.Listened(blocks, heads, embeddings, logits)
+
+
 class CompactEmbedder(WindowedEmbedder):
-    """aiSFX, the bridge and MiniLM as one embedder with a sound-only space beside the joint one.
+    """aiSFX, YAMNet, the bridge and MiniLM as one embedder with a sound-only space beside the joint one.
 
     Args:
         weights: Another bridge than the application's own, for measuring it.
@@ -70,7 +88,7 @@ class CompactEmbedder(WindowedEmbedder):
 
     def __init__(self, weights: Path | None = None) -> None:
         super().__init__(describe())
-        self._network = AisfxNetwork()
+        self._listener = Listener()
         self._bridge = bridge.Bridge(weights) if weights else bridge.shared()
         self._text: CompactText | None = None
 
@@ -80,8 +98,6 @@ class CompactEmbedder(WindowedEmbedder):
         return self._text.embed_text(text)
 
     def submit(self, samples: np.ndarray) -> Callable[[], Vectors]:
-        blocks = self._network.features(blocks_of(log_mel(samples), HOP_FRAMES))
-        heads = self._network.head_features(blocks[:, :EMBEDDING_DIM])
-        joint, likeness = self._bridge.vectors(blocks, heads)
+        joint, likeness = self._bridge.vectors(self._listener(samples))
         vectors = {self.model_id: joint, str(self.description.likeness_model_id): likeness}
         return lambda: vectors
