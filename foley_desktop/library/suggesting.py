@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from foley_desktop.errors import FoleyError
-from foley_desktop.index.protocols import TextEmbedder
+from foley_desktop.index.protocols import TextEmbedder, Window
 from foley_desktop.library import ucs
 from foley_desktop.library.catalog import Catalog
 from foley_desktop.library.category_words import phrases, shipped_vectors, stemmed, version, words_scores
@@ -42,6 +42,7 @@ COUNT = 5
 
 _NEIGHBOURS = 12
 _TEXTS_A_CALL = 64
+_CLIPS_A_STEP = 8
 _PHRASES_A_SOUND = 4
 """Phrases that stand for a category where sounds are compared with it; more blur it."""
 
@@ -59,6 +60,17 @@ class Suggestion(NamedTuple):
     why: Mapping[str, float]
 
 
+def _means(windows: Mapping[str, Sequence[Window]]) -> dict[str, np.ndarray]:
+    """The direction of each clip as a whole, a unit vector; clips whose windows cancel out are left out."""
+    found = {}
+    for clip_id, some in windows.items():
+        mean = np.stack([window.vector for window in some]).mean(axis=0, dtype=np.float64)
+        length = np.linalg.norm(mean)
+        if length > 1e-6:
+            found[clip_id] = (mean / length).astype(np.float32)
+    return found
+
+
 class Suggester:
     """Suggestions for one library."""
 
@@ -71,7 +83,10 @@ class Suggester:
             self._texts.setdefault(phrase.catid, []).append(phrase.text)
         self._catids = list(self._texts)
         self._place = {catid: place for place, catid in enumerate(self._catids)}
-        self._owner = np.array([self._place[phrase.catid] for phrase in phrases()])
+        counts = [len(texts) for texts in self._texts.values()]
+        self._firsts = np.cumsum([0, *counts[:-1]])  # the phrases of one category stand together
+        self._spoken: np.ndarray | None = None
+        self._labelled: bool | None = None
         misc = [ucs.table()[catid][1] == "MISC" for catid in self._catids]
         self._malus = np.where(misc, np.float32(MISC_MALUS), np.float32(0.0))
 
@@ -95,14 +110,17 @@ class Suggester:
             part = clips[start : start + _TEXTS_A_CALL]
             texts = {clip.id: self._text(clip) for clip in part}
             meanings = self._meanings(texts)
-            for clip in part:
-                votes = {"words": self._words(texts[clip.id]), **self._heard(clip)}
-                if clip.id in meanings:
-                    votes["meaning"] = meanings[clip.id]
-                made[clip.id] = self._ranked(votes, (refused or {}).get(clip.id, ()))
-            if take is not None:
-                take({clip.id: made[clip.id] for clip in part})
-            yield meter.step(len(part))
+            for first in range(0, len(part), _CLIPS_A_STEP):
+                some = part[first : first + _CLIPS_A_STEP]
+                heard = self._heard(some)
+                for clip in some:
+                    votes = {"words": self._words(texts[clip.id]), **heard[clip.id]}
+                    if clip.id in meanings:
+                        votes["meaning"] = meanings[clip.id]
+                    made[clip.id] = self._ranked(votes, (refused or {}).get(clip.id, ()))
+                if take is not None:
+                    take({clip.id: made[clip.id] for clip in some})
+                yield meter.step(len(some))
         return made
 
     def _text(self, clip: Clip) -> str:
@@ -129,44 +147,59 @@ class Suggester:
         except FoleyError as error:
             log.info("categories are suggested without meaning: %s", error)
             return {}
-        return {i: self._best_phrase(table, v) for i, v in zip(texts, vectors, strict=True)}
+        return dict(zip(texts, self._best_phrases(table, vectors), strict=True))
 
-    def _heard(self, clip: Clip) -> dict[str, np.ndarray]:
-        """What the sound says: itself, and through clips that are alike."""
-        votes: dict[str, np.ndarray] = {}
+    def _heard(self, clips: Sequence[Clip]) -> dict[str, dict[str, np.ndarray]]:
+        """What the sounds say, by clip: themselves, and through clips that are alike."""
+        votes: dict[str, dict[str, np.ndarray]] = {clip.id: {} for clip in clips}
+        ids = list(votes)
         try:
-            mean = self._indexes.audio.mean_vector(clip.id)
-            if mean is not None:
-                embedder = self._models.embedder(self._indexes.embedder_name)
-                said = [", ".join(texts[:_PHRASES_A_SOUND]) for texts in self._texts.values()]
-                cosines = self._table(embedder, "categories", said) @ mean
-                votes["sound"] = cosines - cosines.mean()
-            alike = self._indexes.likeness.mean_vector(clip.id)
-            if alike is not None:
-                votes["neighbours"] = self._neighbours(clip, alike)
+            means = _means(self._indexes.audio.get_many(ids))
+            if means:
+                cosines = np.stack(list(means.values())) @ self._of_categories().T
+                for clip_id, one in zip(means, cosines, strict=True):
+                    votes[clip_id]["sound"] = one - one.mean()
+            if self._any_labelled():
+                for clip_id, alike in _means(self._indexes.likeness.get_many(ids)).items():
+                    votes[clip_id]["neighbours"] = self._neighbours(clip_id, alike)
         except FoleyError as error:
-            log.info("%r is given a category without its sound: %s", clip.name, error)
+            log.info("%d clips are given categories without their sound: %s", len(clips), error)
         return votes
 
-    def _neighbours(self, clip: Clip, vector: np.ndarray) -> np.ndarray:
+    def _of_categories(self) -> np.ndarray:
+        """A vector in the joint space of text and sound for each category."""
+        if self._spoken is None:
+            embedder = self._models.embedder(self._indexes.embedder_name)
+            said = [", ".join(texts[:_PHRASES_A_SOUND]) for texts in self._texts.values()]
+            self._spoken = self._table(embedder, "categories", said)
+        return self._spoken
+
+    def _any_labelled(self) -> bool:
+        if self._labelled is None:
+            found = self._catalog.value("SELECT EXISTS (SELECT 1 FROM clips WHERE catid != '')")
+            self._labelled = bool(found)
+        return self._labelled
+
+    def _neighbours(self, clip_id: str, vector: np.ndarray) -> np.ndarray:
         """Votes of labelled clips near by, by their likeness beyond the farthest of them."""
         votes = np.zeros(len(self._catids), np.float32)
-        near = [(i, s) for i, s in self._indexes.likeness.knn(vector, _NEIGHBOURS + 1) if i != clip.id][
-            :_NEIGHBOURS
-        ]
+        found = self._indexes.likeness.knn(vector, _NEIGHBOURS + 1)
+        near = [(other, score) for other, score in found if other != clip_id][:_NEIGHBOURS]
         clips = self._catalog.clips(i for i, _ in near)
-        for clip_id, score in near:
-            catid = clips[clip_id].catid if clip_id in clips else ""
+        for other, score in near:
+            catid = clips[other].catid if other in clips else ""
             if catid in self._place:
                 votes[self._place[catid]] += max(0.0, score) ** 8
         return votes / max(1.0, float(votes.sum()))
 
-    def _best_phrase(self, table: np.ndarray, vector: np.ndarray) -> np.ndarray:
-        """By category, the cosine of the phrase that is nearest, the mean over all of them taken off."""
-        cosines = table @ vector
-        votes = np.full(len(self._catids), -1.0, np.float32)
-        np.maximum.at(votes, self._owner, cosines)
-        return votes - votes.mean()
+    def _best_phrases(self, table: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+        """By text and category, the cosine of the phrase that is nearest, the mean over all taken off.
+
+        Shape ``(texts, categories)``.
+        """
+        cosines = np.asarray(vectors) @ table.T
+        votes = np.maximum.reduceat(cosines, self._firsts, axis=1)
+        return votes - votes.mean(axis=1, keepdims=True)
 
     # --- all together
 

@@ -1,13 +1,21 @@
-"""A field in which a category of the UCS is chosen by typing parts of its names or its CatID."""
+"""A field in which a category of the UCS is chosen by typing parts of its names or its CatID.
+
+What fits is shown by whoever holds the field, beside it and in place: a list that pops up would take the
+focus, and stand over the sounds that are being sorted.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QStringListModel, Qt, Signal
-from PySide6.QtWidgets import QCompleter, QLineEdit, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QLineEdit, QWidget
 
 MOST_SHOWN = 40
+"""So many choices at most are worth a look in a list."""
+
+_IN_PLACE = 8
 
 Choice = tuple[str, str, str]
 """CatID, Category, SubCategory."""
@@ -37,52 +45,43 @@ def matching(choices: Sequence[Choice], typed: str) -> list[Choice]:
 
 
 class CategoryField(QLineEdit):
-    """``chosen(catid)`` comes when one is taken from the list or typed and confirmed with Enter."""
+    """``chosen(catid)`` comes with Enter; Up and Down go through what fits."""
 
     chosen = Signal(str)
+    offers_changed = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._choices: tuple[Choice, ...] = ()
-        self._shown: list[Choice] = []
-        self._model = QStringListModel(self)
-        completer = QCompleter(self._model, self)
-        completer.setCompletionMode(QCompleter.CompletionMode.UnfilteredPopupCompletion)
-        completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
-        completer.setMaxVisibleItems(12)
-        completer.activated.connect(self._on_activated)
-        self.setCompleter(completer)
-        self.textEdited.connect(self._on_edited)
-        self.returnPressed.connect(self._on_return)
+        self.shown: tuple[Choice, ...] = ()
+        """What fits best of all that fits what is typed now."""
+        self.current = 0
+        """Which of them Enter takes."""
+        self.textChanged.connect(self._on_text)
 
     def set_choices(self, choices: Sequence[Choice]) -> None:
         """What can be chosen."""
         self._choices = tuple(choices)
 
-    @property
-    def shown(self) -> list[str]:
-        """CatIDs that are offered for what is typed now."""
-        return [catid for catid, _, _ in self._shown]
+    def take(self, place: int) -> None:
+        """Chooses one of what is shown."""
+        if place < len(self.shown):
+            catid = self.shown[place][0]
+            self.clear()
+            self.chosen.emit(catid)
 
-    def _on_edited(self, typed: str) -> None:
-        self._shown = matching(self._choices, typed)[:MOST_SHOWN]
-        self._model.setStringList([label(choice) for choice in self._shown])
+    def _on_text(self, typed: str) -> None:
+        self.shown = tuple(matching(self._choices, typed)[:_IN_PLACE])
+        self.current = 0
+        self.offers_changed.emit()
 
-    def _on_activated(self, chosen: str) -> None:
-        for choice in self._shown:
-            if label(choice) == chosen:
-                self._take(choice[0])
-                return
-
-    def _on_return(self) -> None:
-        if self._shown and self.text().strip():
-            self._take(self._shown[0][0])
-
-    def _take(self, catid: str) -> None:
-        self._shown = []
-        completer = self.completer()
-        popup = completer.popup() if completer is not None else None
-        if popup is not None:
-            popup.hide()
-        self.clear()
-        self.chosen.emit(catid)
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Enter is kept also when nothing fits: unused, it would accept something in the window."""
+        steps = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}.get(Qt.Key(event.key()), 0)
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.take(self.current)
+        elif steps and self.shown:
+            self.current = (self.current + steps) % len(self.shown)
+            self.offers_changed.emit()
+        else:
+            super().keyPressEvent(event)

@@ -10,9 +10,9 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QLineEdit, QMenu, QVBoxLayout, QWidget, QWidgetAction
 
 from foley_desktop.errors import FilterError
-from foley_desktop.library.filters import parse_where
+from foley_desktop.library.filters import FIELDS, parse_where
 from foley_desktop.models import Condition, Filters
-from foley_desktop.ui import badges, buttons
+from foley_desktop.ui import badges, buttons, theme
 from foley_desktop.ui.chips import ChipBar
 
 QUICK_FILTERS: tuple[tuple[str, tuple[Condition, ...]], ...] = (
@@ -36,7 +36,8 @@ _BREAKS = frozenset({4, 7, 10, 13})
 _FORMATS = ("WAV", "FLAC", "AIFF", "MP3", "OGG", "W64")
 _DAYS = (("Changed today", 0), ("Changed in the last week", 7), ("Changed in the last month", 30))
 _BETWEEN = re.compile(r"\s*[,;]\s*|\s+(?=[A-Za-z_]+\s*(?:<=|>=|!=|==|=|<|>))")
-_HINT = "duration<5, rate>=48000, channels=2, badge=truncated, folder=Doors …"
+_HINT = "duration<5, rate>=48k, badge=cut short …"
+_SAID = "Enter adds them. Fields: " + ", ".join(FIELDS) + "."
 
 
 def typed_filters(typed: str) -> Filters:
@@ -61,10 +62,11 @@ class FilterLine(QWidget):
         self.line.setPlaceholderText(_HINT)
         self.line.setMinimumWidth(400)
         self.line.setToolTip("Type filters and press Enter; they may stand in the search box as well")
-        self.said = buttons.words("", "small", wrap=True)
+        self.said = buttons.words(_SAID, "small", wrap=True)
         self.said.setObjectName("filter_said")
-        self.said.hide()
-        self.line.textChanged.connect(lambda _: self.said.hide())
+        self.said.setFixedHeight(2 * self.said.fontMetrics().lineSpacing() + 2)
+        self.said.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self.line.textChanged.connect(lambda _: self._say(_SAID, "small"))
         self.line.returnPressed.connect(self._on_enter)
         column = QVBoxLayout(self)
         column.setContentsMargins(9, 7, 9, 5)
@@ -78,11 +80,15 @@ class FilterLine(QWidget):
         try:
             filters = typed_filters(self.line.text())
         except FilterError as error:
-            self.said.setText(f"{error.sentence} {error.hint}".strip())
-            self.said.show()
-            self.adjustSize()
+            self._say(error.sentence, "wrong")
             return
         self.entered.emit(filters)
+
+    def _say(self, words: str, role: str) -> None:
+        """In place: a menu does not make room for more once it is open."""
+        self.said.setText(words)
+        theme.mark(self.said, role)
+        self.said.style().polish(self.said)
 
 
 class _Line(QLineEdit):

@@ -18,10 +18,10 @@ from PySide6.QtWidgets import (
     QApplication,
     QComboBox,
     QFrame,
-    QGridLayout,
     QHBoxLayout,
     QLineEdit,
     QPlainTextEdit,
+    QScrollArea,
     QTextEdit,
     QTreeView,
     QVBoxLayout,
@@ -33,6 +33,9 @@ from foley_desktop.ui import buttons, theme
 NONE = Qt.KeyboardModifier.NoModifier
 SHIFT = Qt.KeyboardModifier.ShiftModifier
 CTRL = Qt.KeyboardModifier.ControlModifier
+
+_COLUMNS = 3
+_HEADING_LINES = 2
 
 HELP: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
     (
@@ -55,6 +58,14 @@ HELP: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
             ("Enter", "play from the start"),
             ("Left  Right", "seek 1 s, with Shift 5 s"),
             ("L", "loop the clip or the region"),
+            ("R", "reverse"),
+            ("[  ]", "slower, faster by a semitone"),
+            ("Shift+[  ]", "by an octave; with Ctrl by a tenth"),
+            ("P", "varispeed keeps the pitch, or not"),
+            ("C", "next choice of channels"),
+            ("N", "normalise"),
+            ("V", "all that is done to the sound"),
+            ("\\", "the sound as it is"),
         ),
     ),
     (
@@ -96,6 +107,17 @@ HELP: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
             ("Ctrl+S", "write edits into the files"),
             ("F2", "rename the files"),
             ("Delete", "throw the files away"),
+        ),
+    ),
+    (
+        "Catalogue",
+        (
+            ("Ctrl+Shift+C", "suggest categories"),
+            ("Enter  1 – 5", "in there: accept; X not this, E another, U undo"),
+            ("Ctrl+Shift+S", "save this search"),
+            ("Ctrl+Shift+I", "import a list of another librarian"),
+            ("Ctrl+Shift+D", "deliver copies under UCS names"),
+            ("duration<5", "in the search box, or the filter menu: a filter"),
         ),
     ),
     (
@@ -186,7 +208,8 @@ class Keys(QObject):
         if int(key.key) in (widget.property("own_keys") or ()):
             return True
         if takes_text(widget):
-            return not key.everywhere
+            leaves = key.key == Qt.Key.Key_Escape and bool(widget.property("keeps_escape"))
+            return leaves or not key.everywhere
         if int(key.key) in (widget.property("own_keys") or ()):
             return True
         if isinstance(widget, QAbstractButton):
@@ -214,38 +237,61 @@ class HelpOverlay(QWidget):
         head.addWidget(buttons.words("All keys", "hero"), 1)
         head.addWidget(buttons.tool("close", "Close  (Esc)", self.hide), 0, Qt.AlignmentFlag.AlignTop)
         column.addLayout(head)
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(44)
-        grid.setVerticalSpacing(20)
-        for number, (title, lines) in enumerate(HELP):
-            grid.addLayout(self._group(title, lines), number // 2, number % 2)
-        column.addLayout(grid)
+        scroll = QScrollArea()
+        scroll.setWidgetResizable(True)
+        scroll.setFrameShape(QFrame.Shape.NoFrame)
+        scroll.setSizeAdjustPolicy(QScrollArea.SizeAdjustPolicy.AdjustToContents)
+        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        scroll.setWidget(self._columns())
+        column.addWidget(scroll, 1)
         column.addWidget(buttons.words("Letters do nothing here while you type in a text field.", "faint"))
         outer = QVBoxLayout(self)
-        outer.addWidget(card, 0, Qt.AlignmentFlag.AlignCenter)
+        outer.setContentsMargins(18, 18, 18, 18)
+        outer.addWidget(card)
         host.installEventFilter(self)
         self.hide()
+
+    def _columns(self) -> QWidget:
+        """The groups in their order, in columns of about one length."""
+        host = QWidget()
+        theme.mark(host, "bar")
+        line = QHBoxLayout(host)
+        line.setContentsMargins(0, 0, 0, 0)
+        line.setSpacing(30)
+        share = sum(len(lines) + _HEADING_LINES for _, lines in HELP) / _COLUMNS
+        columns: list[QVBoxLayout] = []
+        done = 0.0
+        for title, lines in HELP:
+            size = len(lines) + _HEADING_LINES
+            if done + size / 2 > len(columns) * share or not columns:
+                columns.append(QVBoxLayout())
+                columns[-1].setSpacing(18)
+                line.addLayout(columns[-1], 1)
+            columns[-1].addLayout(self._group(title, lines))
+            done += size
+        for column in columns:
+            column.addStretch(1)
+        return host
 
     @staticmethod
     def _group(title: str, lines: tuple[tuple[str, str], ...]) -> QVBoxLayout:
         column = QVBoxLayout()
-        column.setSpacing(6)
+        column.setSpacing(4)
         column.addWidget(buttons.words(title.upper(), "heading"))
         for keys, words in lines:
             line = QHBoxLayout()
             line.setSpacing(5)
             caps = QWidget()
-            caps.setFixedWidth(138)
+            caps.setFixedWidth(142)
             cap_line = QHBoxLayout(caps)
             cap_line.setContentsMargins(0, 0, 0, 0)
             cap_line.setSpacing(5)
             for cap in keys.split("  "):
                 cap_line.addWidget(buttons.words(cap, "key"))
             cap_line.addStretch(1)
-            line.addWidget(caps)
-            line.addWidget(buttons.words(words, "dim"), 1)
+            line.addWidget(caps, 0, Qt.AlignmentFlag.AlignTop)
+            line.addWidget(buttons.words(words, "dim", wrap=True), 1)
             column.addLayout(line)
-        column.addStretch(1)
         return column
 
     def toggle(self) -> None:

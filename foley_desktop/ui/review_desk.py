@@ -116,7 +116,7 @@ class ReviewDesk(QObject):
             Key(key.Key_Enter, self.accept),
             Key(key.Key_X, self.reject),
             Key(key.Key_Delete, self.reject),
-            Key(key.Key_E, self.page.field.setFocus),
+            Key(key.Key_E, self.page.focus_field),
             Key(key.Key_U, self.undo),
             Key(key.Key_Z, self.undo, CTRL),
             Key(key.Key_Escape, self._escape, everywhere=True),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from PySide6.QtCore import QModelIndex, QRectF, Qt, Signal
@@ -161,6 +161,7 @@ class ReviewPage(QWidget):
         self.field.setMinimumWidth(290)
         self.field.setToolTip("Type parts of a category's names or its CatID, then Enter  (E)")
         self.field.chosen.connect(self.category_chosen)
+        self.field.offers_changed.connect(self._show_offers)
         self.reject = buttons.push(
             "Not this  X", "Never suggest this for the sound again; offer the next one  (X)",
             self.reject_pressed.emit,
@@ -170,6 +171,7 @@ class ReviewPage(QWidget):
         self._offers = FlowLayout(self.offers, 6)
         self._offers.setContentsMargins(0, 0, 0, 0)
         self._model = model
+        self._line: Line | None = None
         self._lay_out()
         for button in (self.cancel, self.all, self.undo, self.leave, self.reject):
             button.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the keys stay with the table
@@ -251,26 +253,49 @@ class ReviewPage(QWidget):
 
     def show_line(self, line: Line | None, selected: int) -> None:
         """What can be said about the line in hand."""
+        self._line = line
         self._strip.setVisible(line is not None)
-        self._offers.clear()
         if line is None:
             return
         words = text.file_name(line.clip) if selected < 2 else f"{text.plural(selected, 'sound')} selected"
         self.name.set_words(words)
         self.reject.setEnabled(line.open)
+        self._show_offers()
+
+    def _show_offers(self) -> None:
+        """What fits what is being typed, or else the suggestions of the line."""
+        self._offers.clear()
+        if self.field.shown:
+            for place, (catid, category, subcategory) in enumerate(self.field.shown):
+                tip = f"Give it {catid}" + ("  (Enter)" if place == self.field.current else "")
+                role = "primary" if place == self.field.current else ""
+                call = partial(self.field.take, place)
+                self._add_offer(f"{category} / {subcategory}", tip, call, role)
+        elif self.field.text().strip():
+            self._offers.addWidget(buttons.words("No category of the UCS has these letters.", "dim"))
+        elif self._line is not None:
+            self._offer_suggestions(self._line)
+        self.offers.updateGeometry()
+
+    def _offer_suggestions(self, line: Line) -> None:
         for number, suggestion in enumerate(line.suggestions):
             offered = number == line.place and not line.catid
             taken = suggestion.catid == line.catid
-            label = (
-                f"{number + 1}  {suggestion.category} / {suggestion.subcategory}  {suggestion.confidence:.0%}"
-            )
+            name = f"{suggestion.category} / {suggestion.subcategory}"
+            label = f"{number + 1}  {name}  {percent(suggestion.confidence)}"
             tip = f"Give it {suggestion.catid}  ({number + 1}{', or Enter' if offered else ''})"
-            button = buttons.push(
-                label, tip, partial(self.choice_pressed.emit, number), "primary" if offered or taken else ""
-            )
-            button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-            self._offers.addWidget(button)
-        self.offers.updateGeometry()
+            call = partial(self.choice_pressed.emit, number)
+            self._add_offer(label, tip, call, "primary" if offered or taken else "")
+
+    def _add_offer(self, label: str, tip: str, call: Callable[[], object], role: str) -> None:
+        button = buttons.push(label, tip, call, role)
+        button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._offers.addWidget(button)
+
+    def focus_field(self) -> None:
+        """To the field for another category, when there is a line to give it to."""
+        if self._strip.isVisible():
+            self.field.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def offer_buttons(self) -> Sequence[QPushButton]:
         """The buttons of the suggestions, for whoever wants to look."""

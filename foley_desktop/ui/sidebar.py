@@ -13,7 +13,7 @@ from foley_desktop.ui import buttons, icons, sidebar_sections, text, theme
 from foley_desktop.ui.sidebar_tree import KEY, KIND, VALUE, SidebarDelegate, SidebarTree, walk
 from foley_desktop.workers.jobs import Overview
 
-NARROW_FROM = 14
+NARROW_FROM = 10
 """From so many rows below the sections on there is a field to narrow them."""
 
 MORE: tuple[tuple[str, str], ...] = (
@@ -304,7 +304,11 @@ def _show_with_kin(item: QTreeWidgetItem) -> None:
 
 
 class _NarrowField(QLineEdit):
-    """Esc empties it."""
+    """Esc empties it; empty, it leaves the key to the window."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.textChanged.connect(lambda typed: self.setProperty("keeps_escape", bool(typed)))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:
