@@ -1,4 +1,7 @@
-"""A program for the drag tests: the real window on a library, saying where to take hold of things."""
+"""A program for the drag tests: the real window on a library, saying where to take hold of things.
+
+With a second argument, ``backwards``, sounds are heard back to front and leave as they are heard.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from ui_support import NO_SOUND
 
 from foley_desktop.app import create_window
 from foley_desktop.audio.player import SilentPlayer
+from foley_desktop.audio.treatment import Treatment
 from foley_desktop.index.embedders.host import InProcessModels
 from foley_desktop.models import Region
 from foley_desktop.ui.main_window import MainWindow
@@ -22,7 +26,7 @@ def place(widget: QWidget, point: QPoint) -> list[int]:
     return [at.x(), at.y()]
 
 
-def main(library: str) -> int:
+def main(library: str, manner: str = "") -> int:
     application = QApplication([])
     window = create_window(
         Path(library), models=InProcessModels(), make_player=lambda: SilentPlayer(NO_SOUND)
@@ -31,6 +35,9 @@ def main(library: str) -> int:
     window.setGeometry(0, 0, 900, 800)
     window.show()
     view, waveform = window.results.view, window.deck.waveform
+    if manner == "backwards":
+        window.deck.playback.set_treatment(Treatment(reverse=True))
+        window.wings["transfer"].set_manner(drag_as_heard=True)  # type: ignore[attr-defined]
 
     def tell() -> None:
         if window.results.model.rowCount() < 10:
@@ -38,7 +45,7 @@ def main(library: str) -> int:
         if window.deck.clip is None:
             view.enter()
             return
-        if waveform._data is None:
+        if waveform._data is None or window.handover.manner.as_heard != (manner == "backwards"):
             return
         timer.stop()
         waveform.set_region(Region(0.25 * waveform.duration_s, 0.75 * waveform.duration_s))
@@ -48,6 +55,7 @@ def main(library: str) -> int:
             "paths": [window.results.model.clip_at(n).path for n in range(4)],
             "region": place(waveform, QPoint(waveform.width() // 2, waveform.height() // 2)),
             "clip": window.deck.clip.path,
+            "stretch": [waveform.region.start_s, waveform.region.end_s],
         }
         print(json.dumps(document), flush=True)
 
@@ -58,4 +66,4 @@ def main(library: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(*sys.argv[1:]))

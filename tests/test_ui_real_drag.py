@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
+import numpy as np
 import pytest
 import soundfile
 from PySide6.QtCore import Qt
@@ -87,6 +88,15 @@ def source(display: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[d
     program.end()
 
 
+@pytest.fixture(scope="module")
+def backwards(display: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
+    """A window in which sounds are heard back to front and leave like that."""
+    library, _ = make_library(tmp_path_factory.mktemp("backwards"))
+    program = Program([sys.executable, str(HERE / "drag_source.py"), str(library), "backwards"], display)
+    yield json.loads(program.line())
+    program.end()
+
+
 @pytest.fixture
 def target(display: str) -> Iterator[Program]:
     program = Program([sys.executable, str(HERE / "drag_target.py")], display)
@@ -149,6 +159,18 @@ def test_shift_makes_no_move_of_it(display: str, source: dict[str, Any], target:
     assert document["action"] == Qt.DropAction.CopyAction.value
 
 
+def test_many_rows_arrive_in_their_order(display: str, source: dict[str, Any], target: Program) -> None:
+    before = [Path(path).read_bytes() for path in source["paths"][:3]]
+    xdotool(display, "mousemove", *source["rows"][0], "click", 1)
+    time.sleep(0.3)
+    xdotool(display, "keydown", "shift", "mousemove", *source["rows"][2], "click", 1, "keyup", "shift")
+    time.sleep(0.3)
+    paths, document = dragged(display, source["rows"][1], target)
+    assert paths == source["paths"][:3]
+    assert document["action"] == Qt.DropAction.CopyAction.value, "though a move was asked for"
+    assert [Path(path).read_bytes() for path in source["paths"][:3]] == before
+
+
 def test_a_region_arrives_as_a_file_of_its_own(display: str, source: dict[str, Any], target: Program) -> None:
     # The rows dragged before have taken their clips in hand: select the first one again.
     xdotool(display, "mousemove", *source["rows"][0], "click", 1)
@@ -166,3 +188,23 @@ def test_a_region_arrives_as_a_file_of_its_own(display: str, source: dict[str, A
     whole, part = soundfile.info(source["paths"][0]), soundfile.info(path)
     assert (part.samplerate, part.channels) == (whole.samplerate, whole.channels)
     assert 0 < part.frames < whole.frames
+    old, new = (soundfile.read(file, dtype="int16", always_2d=True)[0] for file in (source["paths"][0], path))
+    starts = np.flatnonzero((old[: whole.frames - part.frames + 1] == new[0]).all(axis=1))
+    assert any(np.array_equal(old[start : start + part.frames], new) for start in starts)
+
+
+def test_a_region_arrives_as_it_is_heard(display: str, backwards: dict[str, Any], target: Program) -> None:
+    (path,), document = dragged(display, backwards["region"], target)
+    assert document["possible"] == Qt.DropAction.CopyAction.value
+    old, rate = soundfile.read(backwards["clip"], dtype="int16", always_2d=True)
+    first, last = (round(seconds * rate) for seconds in backwards["stretch"])
+    new, new_rate = soundfile.read(path, dtype="int16", always_2d=True)
+    assert new_rate == rate and np.array_equal(new, old[first:last][::-1])
+
+
+def test_rows_arrive_as_they_are_heard(display: str, backwards: dict[str, Any], target: Program) -> None:
+    (path,), _ = dragged(display, backwards["rows"][1], target)
+    assert path != backwards["paths"][1], "not the original, which is heard otherwise"
+    old, rate = soundfile.read(backwards["paths"][1], dtype="int16", always_2d=True)
+    new, new_rate = soundfile.read(path, dtype="int16", always_2d=True)
+    assert new_rate == rate and np.array_equal(new, old[::-1])
