@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 import soundfile
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtCore import QMimeData, QPointF, Qt
+from PySide6.QtGui import QDropEvent, QGuiApplication
 from transfer_support import Receiver, choose_row
 from ui_support import Desk, copy_library, drag_mouse, make_library
 
@@ -206,3 +206,28 @@ def test_what_is_away_waits_and_is_left_out(desk: Desk, receiver: Receiver, tmp_
     desk.window.wings["bin"].refresh()
     desk.wait(lambda: len(panel(desk).meant()) == 2)
     assert len(rows(desk)) == 3
+
+
+def test_rows_of_the_results_can_be_dropped_on_it(desk: Desk) -> None:
+    panel(desk).show()
+    view = panel(desk).view
+    clips = [desk.model.clip_at(desk.names().index(name)) for name in ("dog growl.wav", "cat meow.wav")]
+    desk.window.handover.prepare_rows(clips)
+    for source, taken in ((desk.view, True), (view, False), (None, False)):
+        event = Drop(source)
+        view.dropEvent(event)
+        assert event.isAccepted() == taken
+    desk.wait(lambda: [name for name, _ in rows(desk)] == ["dog growl.wav", "cat meow.wav"])
+
+
+class Drop(QDropEvent):
+    """A drop that says where it came from."""
+
+    def __init__(self, source: object) -> None:
+        self._data = QMimeData()
+        copy, left = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton
+        super().__init__(QPointF(5, 5), copy, self._data, left, Qt.KeyboardModifier.NoModifier)
+        self._source = source
+
+    def source(self) -> Any:
+        return self._source

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox
 from ui_support import Desk, copy_library, make_library
 
-from foley_desktop.models import Region
+from foley_desktop.audio.render import RenderOptions
+from foley_desktop.models import Clip, Region
 from foley_desktop.ui.export_dialog import ExportDialog
+from foley_desktop.ui.prompt import LineDialog
 from foley_desktop.workers.export_jobs import free_targets
 
 pytestmark = pytest.mark.gui
@@ -128,3 +131,64 @@ def test_free_names(tmp_path: Path) -> None:
     (tmp_path / "a.wav").touch()
     found = free_targets(str(tmp_path), ["a", "a", "b", "B"], ".wav")
     assert [Path(path).name for path in found] == ["a 2.wav", "a 3.wav", "b.wav", "B 2.wav"]
+
+
+def test_exports_queue_up_and_each_can_be_stopped(
+    desk: Desk, made: tuple[Path, Path], tmp_path: Path
+) -> None:
+    desk.enter_results()
+    long = tmp_path / "long.wav"
+    soundfile.write(long, np.zeros((180 * 96000, 2), np.int16), 96000)
+    clip = Clip(id="", path=str(long), root_id=0, rel_path="", name="long.wav", duration_s=180.0)
+    exports = desk.window.wings["export"]
+    for name in ("one", "two", "three"):
+        exports.export([clip], str(tmp_path), [name], ".flac", [RenderOptions(rate=44100)])
+    dialog = opened(desk, tmp_path)
+    assert dialog.queue is not None
+    first, second, third = dialog.queue.rows
+    assert second.state.full_text() == third.state.full_text() == "waits for its turn"
+    second.cancel.click()
+    assert second.state.full_text().startswith("stopped")
+    desk.wait(lambda: first.bar.maximum() == 1000 and first.bar.value() > 0)
+    started = time.monotonic()
+    first.cancel.click()
+    desk.wait(lambda: first.state.full_text().startswith("stopped"))
+    assert time.monotonic() - started < 3.0, "within a file, not behind it"
+    desk.wait(lambda: third.bar.maximum() == 1000 and third.bar.value() > 0)
+    third.cancel.click()
+    desk.idle()
+    assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["long.wav"], "no halves"
+    dialog.queue.clear_button.click()
+    assert dialog.queue.rows == [] and dialog.queue.isHidden()
+    dialog.reject()
+
+
+def test_one_sound_that_cannot_be_exported_does_not_stop_the_others(desk: Desk, tmp_path: Path) -> None:
+    broken = tmp_path / "broken.wav"
+    broken.write_bytes(b"no sound at all")
+    bad = Clip(id="", path=str(broken), root_id=0, rel_path="", name="broken.wav")
+    good = desk.model.clip_at(0)
+    (tmp_path / "out").mkdir()
+    exports = desk.window.wings["export"]
+    exports.export([bad, good], str(tmp_path / "out"), ["a", "b"], ".wav", [RenderOptions()] * 2)
+    desk.wait(lambda: any("could not be exported" in t.label.text() for t in desk.window.messages.toasts))
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["b.wav"]
+
+
+def test_a_preset_fills_the_fields_and_own_ones_are_kept(desk: Desk, tmp_path: Path) -> None:
+    desk.enter_results()
+    dialog = opened(desk, tmp_path)
+    dialog.presets.setCurrentIndex(dialog.presets.findData("Pro Tools 48k/24"))
+    dialog.presets.activated.emit(dialog.presets.currentIndex())
+    options = dialog.options()
+    assert (dialog.format.currentData(), options.rate, options.depth) == (".wav", 48000, 24)
+    choose(dialog.channels, 2)
+    dialog.keep.click()
+    prompt = dialog.findChild(LineDialog)
+    assert prompt is not None
+    prompt.line.setText("Dub stage")
+    prompt.accept_button.click()
+    desk.wait(lambda: dialog.presets.currentData() == "Dub stage")
+    kept = desk.window.handover.manner.preset
+    assert (kept.name, kept.rate, kept.depth, kept.channels) == ("Dub stage", 48000, 24, 2)
+    dialog.reject()

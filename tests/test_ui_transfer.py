@@ -256,7 +256,7 @@ def test_an_editor_is_set_up_and_gets_the_region(desk: Desk, tmp_path: Path) -> 
         line.setText(value)
         line.editingFinished.emit()
     desk.window.wings["settings"].dialog.accept()
-    desk.wait(lambda: entries(desk).actions()[0].text() == "Ed")
+    desk.wait(lambda: entries(desk).actions()[0].text() == "Open in Ed")
     choose_row(desk, "rain on roof.wav")
     desk.window.deck.waveform.set_region(Region(1.0, 2.0))
     entries(desk).actions()[0].trigger()

@@ -41,6 +41,7 @@ class ReaperReceiver:
     """
 
     name = "REAPER"
+    label = "Insert in REAPER, at the edit cursor"
 
     def __init__(self, folder: Path, address: str, action: str, file: Path | None) -> None:
         self._folder = folder

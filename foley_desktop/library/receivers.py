@@ -31,9 +31,10 @@ _EARLY_S = 0.6
 
 
 class Receiver(Protocol):
-    """Something that takes files."""
+    """Something that takes files. ``label`` is what choosing it does, in a menu."""
 
     name: str
+    label: str
 
     def send(self, files: Sequence[str]) -> str:
         """Hands files over; gives a sentence that says what happened. Blocks for a second or so.
@@ -54,6 +55,7 @@ class EditorReceiver:
 
     def __init__(self, name: str, template: str) -> None:
         self.name = name
+        self.label = f"Open in {name}"
         self._template = template
 
     def send(self, files: Sequence[str]) -> str:
@@ -124,6 +126,7 @@ class FolderReceiver:
 
     def __init__(self, folder: str) -> None:
         self.name = os.path.basename(folder.rstrip("/\\")) or folder
+        self.label = f"Copy to {self.name}"
         self._folder = folder
 
     def send(self, files: Sequence[str]) -> str:

@@ -6,7 +6,17 @@ from collections.abc import Sequence
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QPoint, QRect, Qt, Signal
-from PySide6.QtGui import QFont, QKeyEvent, QKeySequence, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtGui import (
+    QDragEnterEvent,
+    QDragMoveEvent,
+    QDropEvent,
+    QFont,
+    QKeyEvent,
+    QKeySequence,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+)
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QApplication,
@@ -105,6 +115,8 @@ class BinView(QTableView):
     play_wanted = Signal(object)
     remove_wanted = Signal()
     copy_wanted = Signal()
+    dropped = Signal()
+    """Something of this window was dropped here."""
 
     def __init__(self, model: BinModel) -> None:
         super().__init__()
@@ -117,6 +129,7 @@ class BinView(QTableView):
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.setDragEnabled(True)  # keeps the selection when a selected row is pressed
         self.setDragDropMode(QAbstractItemView.DragDropMode.DragOnly)
+        self.setAcceptDrops(True)
         self.setAlternatingRowColors(True)
         self.setShowGrid(False)
         self.setWordWrap(False)
@@ -184,6 +197,25 @@ class BinView(QTableView):
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         self._pressed = None
         super().mouseReleaseEvent(event)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        self._answer(event)
+
+    def dragMoveEvent(self, event: QDragMoveEvent) -> None:
+        self._answer(event)
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        self._answer(event)
+        if event.isAccepted():
+            self.dropped.emit()
+
+    def _answer(self, event: QDropEvent) -> None:
+        """Takes rows and regions of this window; files from elsewhere are the window's to take."""
+        if event.source() is not None and event.source() is not self:
+            event.setDropAction(Qt.DropAction.CopyAction)
+            event.accept()
+        else:
+            event.ignore()
 
     def forget_press(self) -> None:
         """After a drag: the release went elsewhere, so the next move must not start another one."""

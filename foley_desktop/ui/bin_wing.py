@@ -55,6 +55,7 @@ class BinWing(QObject):
         panel.visibilityChanged.connect(lambda _: bar.bin.setChecked(not panel.isHidden()))
         panel.copy_wanted.connect(self.copy)
         view.copy_wanted.connect(self.copy)
+        view.dropped.connect(lambda: self.put(window.handover.things))
         panel.export_wanted.connect(self.export)
         panel.clear.clicked.connect(lambda _=False: self.take_out(panel.model.picks))
         view.remove_wanted.connect(lambda: self.take_out(view.selected()))
@@ -94,9 +95,13 @@ class BinWing(QObject):
     def add(self, clips: Sequence[Clip] | None = None) -> None:
         """Puts the sounds that are meant, or the region of the one in hand, into the bin. Playing goes on."""
         things = self._transfer.things(clips)
-        if not things:
+        if things:
+            self.put(things)
+        else:
             self._window.messages.say("Select a sound to put it into the bin.")
-            return
+
+    def put(self, things: Sequence[tuple[Clip, Region | None]]) -> None:
+        """Puts clips and regions into the bin."""
         named = [(clip.id, region) for clip, region in things if clip.id]
         self._change(partial(transfer_jobs.add_to_bin, self._window.service, named), self._on_added)
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from PySide6.QtCore import QObject, QTimer, Signal
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
+from PySide6.QtWidgets import QApplication, QWidget
 
 from foley_desktop.audio.treatment import Treatment
 from foley_desktop.errors import FoleyError
@@ -26,6 +26,7 @@ from foley_desktop.workers.runner import Runner
 from foley_desktop.workers.transfer_jobs import Manner
 
 AT_REST_MS = 250
+SLOW_MS = 600
 
 
 class Handover(QObject):
@@ -34,6 +35,8 @@ class Handover(QObject):
     failed = Signal(object)
     handed_over = Signal(list, float)
     """Parcels that a receiver took, and the moment that is remembered."""
+    slow = Signal()
+    """The files of a drag take a moment, and the button is still down."""
     manner_changed = Signal(object)
     """Sounds leave in another Manner from now on."""
 
@@ -54,6 +57,8 @@ class Handover(QObject):
         view.drag_started.connect(lambda: self.rows.start(view))
         deck.waveform.region_pressed.connect(self.prepare_region)
         deck.waveform.region_dragged.connect(lambda: self.region.start(deck.waveform))
+        self.things: tuple[tuple[Clip, Region | None], ...] = ()
+        """What was taken hold of last."""
         self._rest = QTimer(self)
         self._rest.setSingleShot(True)
         self._rest.setInterval(AT_REST_MS)
@@ -105,8 +110,10 @@ class Handover(QObject):
     def prepare(self, drag: DragSource, things: Sequence[tuple[Clip, Region | None]]) -> None:
         """The button went down on some things: has their files made ready for ``drag``."""
         self._withdraw()
+        self.things = tuple(things)
         orders = self.orders(things)
         self._press += 1
+        self._began = False
         press = self._press
 
         def wanted() -> bool:
@@ -122,6 +129,12 @@ class Handover(QObject):
             self._runner.spotting.submit(work, done, broken, key="drag", what="The drag")
 
         drag.prepare(things[0][0].name, make)
+        QTimer.singleShot(SLOW_MS, self, partial(self._look, drag, press))
+
+    def _look(self, drag: DragSource, press: int) -> None:
+        held = QApplication.mouseButtons() & Qt.MouseButton.LeftButton
+        if press == self._press and drag.paths is None and not self._began and held:
+            self.slow.emit()
 
     def _make_region_ahead(self) -> None:
         clip, region = self._deck.clip, self._deck.region

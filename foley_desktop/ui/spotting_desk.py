@@ -31,6 +31,7 @@ class SpottingDesk(QObject):
     def __init__(self, window: MainWindow, settings: SettingsDesk) -> None:
         super().__init__(window)
         self._window = window
+        self._settings = settings
         self._page: TransferPage | None = None
         self._dialog: HousekeepingDialog | None = None
         settings.opened.connect(self._add_page)
@@ -42,6 +43,13 @@ class SpottingDesk(QObject):
         page.tidy_wanted.connect(self.tidy)
         page.script_wanted.connect(self._ask_script)
         self._count()
+
+    def open_page(self) -> None:
+        """Opens the settings at this page."""
+        self._settings.open()
+        dialog = self._settings.dialog
+        if dialog is not None and self._page is not None:
+            dialog.tabs.setCurrentWidget(self._page)
 
     def _change(self, key: str, value: str) -> None:
         window = self._window

@@ -41,14 +41,13 @@ class TransferWing(QObject):
     def __init__(self, window: MainWindow, settings: SettingsDesk, exports: ExportDesk) -> None:
         super().__init__(window)
         self._window = window
-        self._settings = settings
         self.projects = Projects(window)
         self.bar = TransferBar(self.projects.fill)
         self.spotting = SpottingDesk(window, settings)
         deck_column = window.deck.layout()
         assert deck_column is not None
         deck_column.addWidget(self.bar)
-        self._receivers: list[str] = []
+        self._receivers: list[tuple[str, str]] = []
         self._connect(exports)
         self.refresh()
 
@@ -60,6 +59,9 @@ class TransferWing(QObject):
         handover = window.handover
         handover.manner_changed.connect(self._on_manner)
         handover.handed_over.connect(self._on_handed_over)
+        handover.slow.connect(
+            lambda: window.messages.say("The files are being made: keep holding, or drag again in a moment.")
+        )
         exports.exported.connect(self._on_exported)
         self.spotting.changed.connect(self.refresh)
         window.deck.waveform.region_changed.connect(lambda _: self._preview())
@@ -89,8 +91,8 @@ class TransferWing(QObject):
             partial(transfer_jobs.receivers, window.service), self._take_receivers, key="receivers"
         )
 
-    def _take_receivers(self, names: list[str]) -> None:
-        self._receivers = names
+    def _take_receivers(self, receivers: list[tuple[str, str]]) -> None:
+        self._receivers = receivers
 
     def set_manner(self, **extra: object) -> None:
         """Changes how sounds leave."""
@@ -177,12 +179,11 @@ class TransferWing(QObject):
 
     def fill_send(self, menu: QMenu, things: Sequence[tuple[Clip, Region | None]]) -> None:
         """A menu of what files can be sent to."""
-        for name in self._receivers:
-            where = f"{plain(name, 40)} at the edit cursor" if name == "REAPER" else plain(name, 40)
-            menu.addAction(where, partial(self.send, things, name))
+        for name, label in self._receivers:
+            menu.addAction(plain(label, 60), partial(self.send, things, name))
         if self._receivers:
             menu.addSeparator()
-        menu.addAction("Set up editors …", lambda: self._settings.open())
+        menu.addAction("Set up editors …", self.spotting.open_page)
 
     def send(self, things: Sequence[tuple[Clip, Region | None]], name: str) -> None:
         """Makes files as a drag would and hands them to a receiver."""

@@ -193,9 +193,9 @@ def put_back_into_bin(service: LibraryService, bin_id: int, picks: Sequence[Pick
 # --- sending, and what lies in the spotted folder
 
 
-def receivers(service: LibraryService) -> list[str]:
-    """Names of what files can be sent to."""
-    return [receiver.name for receiver in service.transfer.receivers]
+def receivers(service: LibraryService) -> list[tuple[str, str]]:
+    """``(name, label)`` of what files can be sent to."""
+    return [(receiver.name, receiver.label) for receiver in service.transfer.receivers]
 
 
 def send_job(service: LibraryService, orders: Sequence[Order], preset: Preset, name: str) -> Job:
