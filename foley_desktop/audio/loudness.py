@@ -8,6 +8,7 @@ measurement", AES 145, 2018). Lies in the audio room, beside the waveforms whose
 
 from __future__ import annotations
 
+import importlib
 import json
 import math
 from collections.abc import Callable
@@ -27,6 +28,7 @@ ABSOLUTE_GATE = -70.0
 RELATIVE_GATE = -10.0
 VERSION = 1
 
+_PARTS = ("special", "linalg", "optimize", "ndimage", "interpolate", "stats", "signal")
 _SURROUND = 10**0.15  # +1.5 dB
 _WEIGHTS = {
     4: (1.0, 1.0, _SURROUND, _SURROUND),
@@ -65,6 +67,7 @@ def measure(path: str, *, cancelled: Callable[[], bool] | None = None) -> Loudne
         AudioFileError: when the file cannot be used as audio.
         concurrent.futures.CancelledError: when ``cancelled`` said so.
     """
+    _import_filters(cancelled)
     with open_audio(path) as reader:
         meter = Meter(reader.info.samplerate, reader.info.channels)
         while len(block := reader.read(reader.block_frames)):
@@ -72,6 +75,15 @@ def measure(path: str, *, cancelled: Callable[[], bool] | None = None) -> Loudne
                 raise CancelledError
             meter.add(block)
     return meter.finish()
+
+
+def _import_filters(cancelled: Callable[[], bool] | None) -> None:
+    """Imports the filters step by step: all at once they take a second or more in which nothing could be
+    given up."""
+    for part in _PARTS:
+        if cancelled is not None and cancelled():
+            raise CancelledError
+        importlib.import_module(f"scipy.{part}")
 
 
 class Meter:

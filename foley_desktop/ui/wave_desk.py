@@ -39,6 +39,8 @@ class _Look:
 
     clip: Clip
     runner: Runner
+    stretch: tuple[int, int, int] | None = None
+    """Of which frames a spectrogram is being made, and in how many columns."""
     over: bool = False
 
     def is_over(self) -> bool:
@@ -189,6 +191,7 @@ class WaveDesk(QWidget):
             self._look_closer()
         elif self._close_look is not None:
             self._close_look.over = True
+            self._close_look = None
 
     def _look_closer(self) -> None:
         """Has the spectrogram made that fits what is seen."""
@@ -196,30 +199,30 @@ class WaveDesk(QWidget):
         if not wave.shows_spectrum or look is None or look.over or look.clip.status != "ok":
             return
         wanted = wave.spectra.wanted(wave.view, wave.scene().columns)
-        if wanted is None:
-            return
-        first, last, columns = wanted
+        if wanted is not None and (self._close_look is None or self._close_look.stretch != wanted):
+            self._make_spectrogram(look.clip, wanted)
+
+    def _make_spectrogram(self, clip: Clip, stretch: tuple[int, int, int]) -> None:
         if self._close_look is not None:
             self._close_look.over = True
-        self._close_look = close = _Look(look.clip, self._runner)
-        mailbox, clip = self._runner.mailbox, look.clip
+        self._close_look = close = _Look(clip, self._runner, stretch)
+        wave, mailbox = self.waveform, self._runner.mailbox
 
-        def take(picture: Spectrogram) -> None:
+        def take(picture: Spectrogram, partial: bool) -> None:
             if not close.over:
-                wave.show_spectrogram(clip.id, picture)
+                wave.show_spectrogram(clip.id, picture, partial=partial)
 
         def done(picture: Spectrogram) -> None:
-            take(picture)
+            take(picture, False)
+            close.stretch = None
             self._spectrum_rest.start()  # of a close view only the whole clip may have come
 
         work = partial(
             self._service.pictures.spectrogram,
             clip,
-            first,
-            last,
-            columns,
+            *stretch,
             cancelled=close.is_over,
-            preview=lambda picture: mailbox.post(lambda: take(picture)),
+            preview=lambda picture: mailbox.post(lambda: take(picture, True)),
         )
         self._runner.listening.submit(work, done, key="spectrum", what="The spectrogram")
 

@@ -158,10 +158,10 @@ class Waveform(QWidget):
             self._markers = tuple(markers)
             self._redraw()
 
-    def show_spectrogram(self, clip_id: str, picture: Spectrogram) -> None:
-        """Takes a picture of the clip, or of a stretch of it."""
+    def show_spectrogram(self, clip_id: str, picture: Spectrogram, *, partial: bool = False) -> None:
+        """Takes a picture of the clip or of a stretch of it; a ``partial`` one is still being made."""
         if self.clip is not None and self.clip.id == clip_id:
-            self.spectra.add(picture)
+            self.spectra.add(picture, partial)
             self._repaint_picture()
 
     def show_spectrum(self, shown: bool) -> None:

@@ -31,20 +31,18 @@ class Spectra:
     """The pictures there are of one clip: one of all of it, and some of close views."""
 
     def __init__(self) -> None:
-        self._pictures: list[tuple[Spectrogram, QImage]] = []
+        self._pictures: list[tuple[Spectrogram, QImage, bool]] = []
 
     def clear(self) -> None:
         self._pictures = []
 
-    def add(self, picture: Spectrogram) -> None:
-        """Takes a picture; a later one of the same stretch replaces it."""
-        kept = [
-            (old, image)
-            for old, image in self._pictures
-            if (old.first, old.last) != (picture.first, picture.last)
-        ]
-        kept.append((picture, _image(picture.levels)))
-        kept.sort(key=lambda pair: pair[0].last - pair[0].first, reverse=True)
+    def add(self, picture: Spectrogram, partial: bool = False) -> None:
+        """Takes a picture; a later one of the same stretch replaces it. A ``partial`` one is shown, but still
+        waited for."""
+        place = (picture.first, picture.last)
+        kept = [old for old in self._pictures if (old[0].first, old[0].last) != place]
+        kept.append((picture, _image(picture.levels), not partial))
+        kept.sort(key=lambda one: one[0].last - one[0].first, reverse=True)
         self._pictures = kept[:1] + kept[1:][-_DETAILS_KEPT:]
 
     @property
@@ -56,11 +54,11 @@ class Spectra:
         is will do."""
         if view.frames < 1:
             return None
-        if not self._pictures:
+        if not self._pictures or not self._pictures[0][2]:
             return 0, view.frames, MOST_COLUMNS // 2
         fine_enough = 1.6 * view.span / columns
-        for picture, _ in self._pictures:
-            inside = picture.first <= max(0, int(view.start)) and view.end <= picture.last + 1
+        for picture, _, complete in self._pictures:
+            inside = complete and picture.first <= max(0, int(view.start)) and view.end <= picture.last + 1
             width = (picture.last - picture.first) / picture.levels.shape[1]
             if inside and (width <= fine_enough or width <= 1.0):
                 return None
@@ -72,7 +70,7 @@ class Spectra:
         """Everything at hand of the view, finer pictures over coarser ones."""
         painter.fillRect(body, QColor(_STOPS[0][1]))
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
-        for picture, image in self._pictures:
+        for picture, image, _ in self._pictures:
             first, last = max(view.start, picture.first), min(view.end, picture.last)
             if first >= last:
                 continue

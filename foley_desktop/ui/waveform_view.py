@@ -37,19 +37,24 @@ class WaveView:
 
     def showing(self, start: float, end: float) -> WaveView:
         """The view nearest to these ends that is neither too close nor outside the clip."""
-        length = float(max(1, self.frames))
-        span = min(length, max(min(float(CLOSEST), length), end - start))
-        middle = (start + end) / 2
-        first = min(max(0.0, start if span == end - start else middle - span / 2), length - span)
-        return WaveView(self.frames, first, length if first + span > length else first + span)
+        span = self._possible(end - start)
+        return self._placed(start if span == end - start else (start + end - span) / 2, span)
 
     def zoomed(self, factor: float, share: float = 0.5) -> WaveView:
         """``factor`` times as much of the clip; what lies at ``share`` of the width (0 to 1) stays there, as
         far as the clip's ends allow."""
+        span = self._possible(self.span * factor)
+        return self._placed(self.start + share * (self.span - span), span)
+
+    def _possible(self, span: float) -> float:
         length = float(max(1, self.frames))
-        span = min(length, max(min(float(CLOSEST), length), self.span * factor))
-        start = self.start + share * (self.span - span)
-        return self.showing(start, start + span)
+        return min(length, max(min(float(CLOSEST), length), span))
+
+    def _placed(self, start: float, span: float) -> WaveView:
+        """The stretch ``span`` long that begins nearest to ``start`` within the clip."""
+        length = float(max(1, self.frames))
+        first = min(max(0.0, start), length - span)
+        return WaveView(self.frames, first, min(length, first + span))
 
     def moved(self, frames: float) -> WaveView:
         """Moved along, at most to the clip's ends."""
