@@ -175,3 +175,26 @@ def test_the_loop_of_a_region_goes_on_under_another_treatment(
     assert tail.min() > 1.95 and tail.max() < 2.45  # the resampler rings a little at the seam
     assert np.median(np.diff(tail)) * RATE == pytest.approx(-2.0, abs=0.02)
     assert player.state == "playing" and 2.0 <= player.position_s <= 2.4
+
+
+def test_a_device_that_was_prepared_is_running_when_it_is_needed(
+    ramp: str, player: Player, opener: TestOpener
+) -> None:
+    player.prepare()
+    wait_for(lambda: opener.outputs and len(opener.outputs[0].blocks) > 3)
+    assert not opener.sound.any() and player.state == "stopped" and player.error is None
+    player.play(ramp, start_s=3.0)
+    wait_for(lambda: player.position_s > 3.1)
+    assert len(opener.outputs) == 1
+
+
+def test_a_device_that_cannot_be_prepared_is_not_complained_about(
+    ramp: str, player: Player, opener: TestOpener
+) -> None:
+    opener.refuses = True
+    player.prepare()
+    time.sleep(0.1)
+    assert player.error is None and player.state == "stopped"
+    opener.refuses = False
+    player.play(ramp)
+    wait_for(lambda: player.position_s > 0.05)

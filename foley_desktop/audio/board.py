@@ -55,13 +55,14 @@ class Board:
         request, state: What is wanted now. Every change of ``request`` that has to be heard has a new serial.
         sounding: The request that was taken up last, its source and its ring; set by the feeder.
         engine: What renders, while a device is open; set by the feeder.
+        warm: Set when a device should be ready for what may be played next; the feeder takes it back.
         refusal: Why the device could not be opened the last time, empty if it could, None before the first.
     """
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.wake = threading.Event()
-        self.closing = False
+        self.closing = self.warm = False
         self.state: State = "stopped"
         self.request = Request()
         self.error: PlaybackError | None = None

@@ -29,6 +29,9 @@ MAX_CHANNELS = 64
 LATENCIES_S = {"low": 0.04, "high": 0.12}
 """Least buffer by the name of a latency. Devices offer less, but the callback shares its interpreter with a
 window, and when that is busy some 10 ms are not enough."""
+LEAD_IN_S = 0.06
+"""Silence that a stream begins with: sound servers swallow up to 50 ms of what a new stream brings, and that
+would be the attack of the clip."""
 
 
 class Output(Protocol):
@@ -160,6 +163,7 @@ class PortAudioOutput:
     def __init__(self, sd: ModuleType, device: _Device, channels: int, latency: str) -> None:
         self.name, self.samplerate, self.channels = device.name, device.samplerate, channels
         self.closed = False
+        self._lead_in = round(LEAD_IN_S * device.samplerate)  # frames still to come
         self._render: Render | None = None
         self._stream = sd.OutputStream(
             samplerate=device.samplerate,
@@ -185,6 +189,10 @@ class PortAudioOutput:
         self.closed = True
 
     def _callback(self, out: np.ndarray, frames: int, moment: Any, status: Any) -> None:
+        if self._lead_in > 0:
+            self._lead_in -= frames
+            out.fill(0.0)
+            return
         delay = moment.outputBufferDacTime - moment.currentTime
         if not 0.0 < delay < 2.0:  # some host APIs leave these times empty
             delay = self.latency_s

@@ -26,7 +26,7 @@ LOST_AFTER_S = 0.8
 """A device that has not asked for a block for this long is gone."""
 START_PATIENCE_S = 4.0
 """The same for one that has filled its buffer and not begun yet: sinks that sleep take a while to wake."""
-IDLE_CLOSE_S = 5.0
+IDLE_CLOSE_S = 20.0
 """Seconds after which a device that plays nothing is given back."""
 
 _TICK_S = 0.02
@@ -172,7 +172,7 @@ class Feeder:
             hint = error.hint if isinstance(error, FoleyError) else ""
             error = PlaybackError(sentence, hint=hint, cause=error)
         with self._board.lock:
-            if self._board.request.serial == request.serial:
+            if self._board.request.serial == request.serial and self._board.state != "stopped":
                 self._board.error = error
                 self._board.rest(None if clip_at_fault else request.at_s)
 
@@ -248,6 +248,10 @@ class Feeder:
 
     def _idle(self) -> float:
         """Gives the device back when nothing was played for a while; a pause is kept as a position."""
+        if self._board.warm:
+            self._board.warm = False
+            self._idle_since = None
+            self._warm_up()
         if self._output is None:
             return 3600.0
         now = time.perf_counter()
@@ -256,6 +260,12 @@ class Feeder:
         if left <= 0:
             self._forget_output()
         return max(0.0, left)
+
+    def _warm_up(self) -> None:
+        """Opens the device before it is needed; what stands in the way is told when something is played."""
+        if self._output is None and not self._stale_devices:
+            with contextlib.suppress(PlaybackError):
+                self._start_output(self._open_output())
 
     def _forget_output(self) -> None:
         """Lets go of the device; what was to be heard begins, when asked for again, where it is now."""

@@ -99,6 +99,7 @@ class Player:
         loop: bool = False,
         *,
         at_s: float | None = None,
+        treatment: Treatment | None = None,
         peak: float | None = None,
         frames: int | None = None,
     ) -> None:
@@ -109,6 +110,7 @@ class Player:
             start_s, end_s: Seconds. With ``loop`` this is the stretch that repeats; reversed, it begins to
                 sound at its end.
             at_s: Where in that stretch to begin, if not where it begins to sound.
+            treatment: What is done to the sound from now on; None leaves it as it was.
             peak: The clip's highest sample (1.0 is full scale) where it is known, for normalising.
             frames: The clip's true length where it is known, for reversing.
         """
@@ -121,9 +123,18 @@ class Player:
             board.error = None
             board.state = "playing"
             at_s = start_s if at_s is None else at_s
-            treatment, skips = board.request.treatment, board.request.skip_silence
+            treatment = treatment or board.request.treatment
+            skips = board.request.skip_silence
             board.ask(Request(0, path, at_s, start_s, end_s, loop, treatment, peak, frames, skips))
             self._start_feeder()
+
+    def prepare(self) -> None:
+        """Something may be played soon: opens the device, which then is given back after a while."""
+        with self._board.lock:
+            if not self._board.closing:
+                self._board.warm = True
+                self._start_feeder()
+                self._board.wake.set()
 
     def pause(self) -> None:
         with self._board.lock:
