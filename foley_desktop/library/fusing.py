@@ -9,7 +9,7 @@ is never judged by where another ranker's list happened to be cut.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -95,16 +95,27 @@ FLOORS = {KEYWORD: 0.0, SEMANTIC: 0.0, AUDIO: 0.0}
 """Scores of clips a ranker knows nothing about: no words matched, no vector to compare."""
 
 
-def answerable(best_semantic: float | None, coverage: float) -> float:
+SOUNDS_ASKED = 10
+"""How many of the best clips by sound :func:`answerable` is told of."""
+
+
+def answerable(best_semantic: float | None, coverage: float, sounds: Sequence[float] = ()) -> float:
     """Estimates from 0 to 1 whether the library holds an answer to a query.
 
-    A logistic regression on the queries of the development corpus that have and have not an answer.
+    Two logistic regressions on the queries of the development corpus that have and have not an answer, with
+    and without sound. With sound the area under the ROC curve is 0.88 there and 0.85 on the packages that no
+    training has seen, without 0.84 and 0.77.
 
     Args:
         best_semantic: Highest cosine between the query and a clip's own words, None without vectors.
         coverage: Largest part of the query's words that one clip has, 0 to 1.
+        sounds: Cosines between the query and the best clips by sound, each over the one at which the embedder
+            is sure; empty where nobody can say.
     """
     if best_semantic is None:
         return coverage
-    evidence = -3.3 + 3.5 * max(best_semantic, 0.0) + 4.4 * coverage
+    if not sounds:
+        evidence = -3.3 + 3.5 * max(best_semantic, 0.0) + 4.4 * coverage
+    else:
+        evidence = -2.9 + 1.0 * max(best_semantic, 0.0) + 2.0 * coverage + 2.5 * sum(sounds) / len(sounds)
     return 1.0 / (1.0 + math.exp(-evidence))

@@ -203,12 +203,15 @@ class Trainer:
 
     def measured(self, golden: dict[str, Any]) -> dict[str, dict[str, float]]:
         """Metrics by kind of query, over all clips together, each embedded by a bridge that never saw it."""
-        texts = [query["text"] for query in golden["queries"]]
+        return self.metrics(golden, self.held_out_scores([query["text"] for query in golden["queries"]]))
+
+    def held_out_scores(self, texts: list[str]) -> np.ndarray:
+        """The cosine of every text with every clip by a bridge that never saw it, ``(texts, clips)``."""
         scores = np.zeros((len(texts), len(self.entries)), np.float32)
         for tested, trained in self.held_out():
             heard = [trained.vectors(self.heard[i])[0] for i in tested]
             scores[:, tested] = self.questions(trained, texts) @ np.stack(heard).T
-        return self.metrics(golden, scores)
+        return scores
 
     def questions(self, trained: bridge.Bridge, texts: list[str]) -> np.ndarray:
         sounding = self._minilm.embed_text([f"sound of {text}" for text in texts])
