@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from types import TracebackType
 
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QApplication, QMainWindow
 
 from foley_desktop import __version__
@@ -22,6 +22,7 @@ from foley_desktop.library.service import LibraryService
 from foley_desktop.settings import DataFolder
 from foley_desktop.ui import icons, theme
 from foley_desktop.ui.main_window import MainWindow
+from foley_desktop.workers.instance import claim, hand_over
 from foley_desktop.workers.job import as_foley_error
 from foley_desktop.workers.runner import Runner
 
@@ -52,24 +53,34 @@ def create_window(
 
 
 def run_gui(library: Path | None, folders: list[str]) -> int:
-    """Opens the window, indexes ``folders`` in the background, and returns the exit code."""
+    """Opens the window, indexes ``folders`` in the background, and returns the exit code.
+
+    Where a window is open on the library already, it comes to the front and takes the folders instead.
+    """
     application = _application()
-    folder = library or DataFolder.default().path
+    folder = Path(os.path.abspath(library or DataFolder.default().path))
+    wanted = [os.path.abspath(path) for path in folders]
     try:
+        instance = claim(folder)
+        if instance is None:
+            hand_over(folder, wanted)
+            return 0
         window = create_window(folder)
     except FoleyError as error:
         print(f"foley-desktop: {error.sentence} {error.hint}".rstrip(), file=sys.stderr)
         return 1
     assert isinstance(window, MainWindow)
+    instance.called.connect(partial(_come_forward, window))
     sys.excepthook = partial(_show_unexpected, window)
     ticking = _let_signals_in(window)
     window.closed.connect(application.quit)
     application.aboutToQuit.connect(window.shut_down)
     window.show()
-    if folders:
-        window.add_folders([os.path.abspath(path) for path in folders])
+    if wanted:
+        window.add_folders(wanted)
     code = application.exec()
     ticking.stop()
+    instance.close()
     window.shut_down()
     sys.excepthook = sys.__excepthook__
     if not window.ended_cleanly:
@@ -90,6 +101,16 @@ def _application() -> QApplication:
     application.setApplicationVersion(__version__)
     application.setDesktopFileName("foley-desktop")
     return application
+
+
+def _come_forward(window: MainWindow, folders: list[str]) -> None:
+    """A second start wants this library: its window shows itself."""
+    window.setWindowState(window.windowState() & ~Qt.WindowState.WindowMinimized)
+    window.show()
+    window.raise_()
+    window.activateWindow()
+    if folders:
+        window.add_folders(folders)
 
 
 def _let_signals_in(window: MainWindow) -> QTimer:

@@ -8,12 +8,13 @@ imported inside the commands, so that ``--help`` answers at once.
 from __future__ import annotations
 
 import argparse
+import json
 import logging
 import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from foley_desktop import __version__
 from foley_desktop.errors import FilterError, FoleyError
@@ -33,16 +34,36 @@ _EXCLUSION = re.compile(r"-(?!h$|k=?[0-9]*$)[^-\s]")
 _SEARCH_VALUES = ("-k", "--mode", "--where", "--library")
 
 
+class WrongUsage(Exception):
+    """The arguments do not fit the grammar: a sentence, and how it is meant."""
+
+    def __init__(self, sentence: str, usage: str) -> None:
+        super().__init__(sentence)
+        self.sentence = sentence
+        self.usage = usage
+
+
+class _Parser(argparse.ArgumentParser):
+    """Leaves it to :func:`main` to say what is wrong, so that JSON mode has its document then, too."""
+
+    def error(self, message: str) -> NoReturn:
+        sentence = message[:1].upper() + message[1:].rstrip(".") + "."
+        raise WrongUsage(sentence, self.format_usage().strip())
+
+
 def build_parser() -> argparse.ArgumentParser:
-    """The whole grammar of the command line."""
-    common = argparse.ArgumentParser(add_help=False)
+    """The whole grammar of the command line.
+
+    Its ``parse_args`` raises :class:`WrongUsage`.
+    """
+    common = _Parser(add_help=False)
     common.add_argument(
         "--library", metavar="DIR", default=argparse.SUPPRESS, help="the library's data folder"
     )
     common.add_argument(
         "--json", action="store_true", default=argparse.SUPPRESS, help="print one JSON document"
     )
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="foley-desktop",
         description="Find, hear and hand over sounds, and measure how good the search is.",
         parents=[common],
@@ -181,7 +202,11 @@ def _with_words_apart(argv: Sequence[str]) -> list[str]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command and gives its exit code. Never lets a traceback reach the user."""
-    arguments = build_parser().parse_args(_with_words_apart(sys.argv[1:] if argv is None else argv))
+    words = _with_words_apart(sys.argv[1:] if argv is None else argv)
+    try:
+        arguments = build_parser().parse_args(words)
+    except WrongUsage as error:
+        return _refuse(error, as_json="--json" in words)
     arguments.json = getattr(arguments, "json", False)
     library = Path(arguments.library) if hasattr(arguments, "library") else None
     if arguments.command in (None, "gui"):
@@ -209,6 +234,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 1
     finally:
         context.close()
+
+
+def _refuse(error: WrongUsage, *, as_json: bool) -> int:
+    """Says what is wrong with the arguments; in JSON mode with the same document as any failure."""
+    print(f"foley-desktop: {error.sentence}\n{error.usage}", file=sys.stderr)
+    if as_json:
+        print(json.dumps({"error": error.sentence, "hint": " ".join(error.usage.split())}))
+    return 2
 
 
 def _open_window(library: Path | None, folders: list[str]) -> int:

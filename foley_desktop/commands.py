@@ -9,12 +9,15 @@ import sys
 import time
 from collections.abc import Generator
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from foley_desktop.errors import FoleyError
+from foley_desktop.errors import FoleyError, UnknownClipError
 from foley_desktop.library.service import LibraryService
 from foley_desktop.models import Progress, SearchResult
 from foley_desktop.settings import DataFolder
+
+if TYPE_CHECKING:
+    from foley_desktop.audio.reader import AudioInfo
 
 Result = TypeVar("Result")
 
@@ -298,6 +301,9 @@ def _export(context: Context) -> int:
     )
     target = Path(os.path.abspath(a.out))
     info = context.service.export(a.ref, target, options)
+    notices = [] if a.depth else _losses(context.service, a.ref, info)
+    for notice in notices:
+        context.note(notice)
     context.say(f"{target}: {info.frames} frames, {info.samplerate} Hz, {info.channels} channels")
     context.answer(
         {
@@ -307,9 +313,24 @@ def _export(context: Context) -> int:
             "channels": info.channels,
             "format": info.format,
             "subtype": info.subtype,
+            "notices": notices,
         }
     )
     return 0
+
+
+def _losses(service: LibraryService, ref: str, written: AudioInfo) -> list[str]:
+    """What the format of an export could not keep of its source although nobody asked for less."""
+    from foley_desktop.audio.decode import open_audio
+    from foley_desktop.audio.losses import losses
+
+    try:
+        path = service.clip(ref).path
+    except UnknownClipError:
+        path = os.path.abspath(ref)
+    with open_audio(path) as source:
+        sentence = losses(source.info, written)
+    return [sentence] if sentence else []
 
 
 def _doctor(context: Context) -> int:

@@ -110,6 +110,8 @@ class Settings:
     checkpoint_address: str = ""
     """Where checkpoints are fetched from instead of their publisher: a mirror's address; empty for none."""
     audition_on_select: bool = True
+    watch_folders: bool = True
+    """Whether changes on disk are taken up by themselves while the window is open."""
     output_device: str = ""
     output_latency: str = "low"
     fusion: str = "weighted"

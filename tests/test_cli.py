@@ -14,6 +14,9 @@ import pytest
 import soundfile
 
 from foley_desktop.cli import main
+from foley_desktop.index.protocols import Document
+from foley_desktop.library.writer_lock import writer_lock
+from foley_desktop.settings import DataFolder
 
 HIT_KEYS = {
     *("rank", "id", "path", "name", "start_s", "end_s"),
@@ -316,6 +319,14 @@ def test_wrong_usage_exits_2(library, arguments, capsys):
     assert capsys.readouterr().err.strip()
 
 
+def test_wrong_usage_has_its_json_document_like_every_failure(library, capsys):
+    for arguments in (["search", "--json", "-k", "0", "x"], ["--json", "frobnicate"], ["export", "--json"]):
+        assert main(["--library", str(library), *arguments]) == 2
+        out, err = capsys.readouterr()
+        document = json.loads(out)
+        assert document["error"].endswith(".") and document["error"] in err and "usage:" in document["hint"]
+
+
 def test_what_nobody_foresaw_is_one_sentence_too(library, monkeypatch, capsys):
     from foley_desktop.library.service import LibraryService
 
@@ -388,3 +399,105 @@ def test_a_lost_keyword_index_is_said_and_the_meaning_still_answers(folder, tmp_
     assert code == 0 and document["hits"] == [] and "doctor" in err
     run("doctor", data=data)
     assert "doctor" not in run("search", "dog bark", data=data)[2]
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("keywords", "file"),
+        ("vectors", "dangling link"),
+        ("keywords", "link to a folder"),
+        ("vectors", "link to a folder"),
+    ],
+)
+def test_what_stands_in_place_of_an_index_is_put_aside_and_the_index_made_anew(
+    folder, tmp_path, run, name, kind
+):
+    data = tmp_path / "displaced"
+    run("index", str(folder), "--embedder", "hash", data=data)
+    before = run("search", "dog bark", data=data)[1]["hits"]
+    place, elsewhere = data / name, tmp_path / "elsewhere"
+    shutil.rmtree(place)
+    if kind == "file":
+        place.write_text("somebody's notes")
+    elif kind == "dangling link":
+        place.symlink_to(tmp_path / "nowhere")
+    else:
+        elsewhere.mkdir()
+        (elsewhere / "notes.txt").write_text("somebody's notes")
+        place.symlink_to(elsewhere)
+    code, document, _ = run("search", "dog bark", data=data)
+    assert code == 0 and document["hits"][0]["name"] == "dog bark.wav", "the other half still answers"
+    code, document, _ = run("doctor", data=data)
+    assert code == 0 and document["ok"] and document["repaired"]
+    after = run("search", "dog bark", data=data)[1]["hits"]
+    assert [hit["id"] for hit in after] == [hit["id"] for hit in before]
+    if kind == "file":
+        assert (data / f"{name}.aside-1").read_text() == "somebody's notes"
+    if kind == "link to a folder":
+        run("doctor", "--rebuild", data=data)
+        assert place.is_symlink() and (elsewhere / "notes.txt").read_text() == "somebody's notes"
+        assert [hit["id"] for hit in run("search", "dog bark", data=data)[1]["hits"]] == [
+            hit["id"] for hit in before
+        ]
+
+
+def test_an_index_run_mends_a_file_in_place_of_an_index_too(folder, tmp_path, run):
+    data = tmp_path / "displaced"
+    run("index", str(folder), "--embedder", "hash", data=data)
+    shutil.rmtree(data / "vectors")
+    (data / "vectors").write_text("x")
+    code, _, err = run("index", str(folder), "--embedder", "hash", data=data)
+    assert code == 0 and "put aside as vectors.aside-1" in err
+    assert run("search", "dog bark", "--mode", "semantic", data=data)[1]["hits"]
+
+
+def test_an_export_that_cannot_keep_everything_says_so(run, tmp_path):
+    samples = np.array([0.1, 1.5, -0.3] * 1000, np.float32)
+    soundfile.write(tmp_path / "float.wav", samples, 48000, subtype="FLOAT")
+    soundfile.write(tmp_path / "whole.wav", samples * 0.5, 48000, subtype="PCM_16")
+    source = str(tmp_path / "float.wav")
+    code, document, err = run("export", source, str(tmp_path / "a.flac"))
+    assert code == 0 and document["subtype"] == "PCM_24"
+    assert "rounded to 24 bit" in document["notices"][0] and document["notices"][0] in err
+    assert "lossy" in run("export", source, str(tmp_path / "a.ogg"))[1]["notices"][0]
+    assert run("export", source, str(tmp_path / "a.wav"))[1]["notices"] == []
+    assert run("export", source, str(tmp_path / "b.flac"), "--depth", "16")[1]["notices"] == []
+    assert run("export", str(tmp_path / "whole.wav"), str(tmp_path / "c.flac"))[1]["notices"] == []
+
+
+def test_sound_that_is_being_listened_to_is_told_from_sound_that_is_not(folder, tmp_path, run):
+    data = tmp_path / "unheard"
+    run("index", str(folder), "--embedder", "hash", "--no-audio", data=data)
+    assert "rescan" in run("search", "dog bark", data=data)[2]
+    with writer_lock(DataFolder(data)):
+        err = run("search", "dog bark", data=data)[2]
+    assert "being listened to" in err and "rescan" not in err
+
+
+def test_names_from_before_utf8_are_found_by_their_letters(tmp_path, run):
+    folder = tmp_path / "old"
+    folder.mkdir()
+    soundfile.write(tmp_path / "x.wav", np.random.default_rng(1).uniform(-0.5, 0.5, 4800), 48000)
+    for raw in (b"caf\xe9 T\xfcr.wav", b"\x93quoted\x94 na\xefve.wav"):
+        shutil.copy(tmp_path / "x.wav", os.path.join(os.fsencode(folder), raw))
+    data = tmp_path / "data"
+    assert run("index", str(folder), "--embedder", "hash", data=data)[1]["added"] == 2
+    for query in ("cafe", "café", "tur", "Tür"):
+        hits = run("search", query, "--mode", "keyword", data=data)[1]["hits"]
+        assert [os.fsencode(hit["name"]) for hit in hits] == [b"caf\xe9 T\xfcr.wav"], query
+    assert len(run("search", "naive quoted", "--mode", "keyword", data=data)[1]["hits"]) == 1
+
+
+def test_a_keyword_index_of_older_documents_is_made_anew_by_itself(folder, tmp_path, run, monkeypatch):
+    def without_names(clip, tags=()):
+        return Document(clip_id=clip.id, name="nothing")
+
+    data = tmp_path / "older"
+    with monkeypatch.context() as patch:
+        patch.setattr("foley_desktop.library.text.DOCUMENT_VERSION", "1")
+        patch.setattr("foley_desktop.library.catalog_clips.keyword_document", without_names)
+        run("index", str(folder), "--embedder", "hash", "--no-audio", data=data)
+        assert run("search", "bark", "--mode", "keyword", data=data)[1]["hits"] == []
+    assert run("index", str(folder), "--embedder", "hash", "--no-audio", data=data)[1]["added"] == 0
+    assert run("search", "bark", "--mode", "keyword", data=data)[1]["hits"]

@@ -14,6 +14,7 @@ from indexing import Library, append_info_tag, change_audio
 
 from foley_desktop.errors import CatalogError, LibraryBusyError, ModelError
 from foley_desktop.index.embedders.host import InProcessModels
+from foley_desktop.library.attention import Attention
 from foley_desktop.library.ingest import ingest
 
 Synth = Callable[..., Path]
@@ -547,3 +548,35 @@ def _no_filters():  # type: ignore[no-untyped-def]
     from foley_desktop.models import Filters
 
     return Filters()
+
+
+def test_what_is_on_the_screen_is_listened_to_first_and_the_outcome_is_the_same(
+    sounds: Path, tmp_path: Path
+) -> None:
+    """The hint changes while the run goes on, as scrolling does."""
+    with Library(tmp_path / "in path order") as plain:
+        plain.index(sounds)
+        expected = plain.picture()
+    with Library(tmp_path / "hinted") as library:
+        library.index(sounds, audio=False)
+        pending = library.catalog.pending("audio", library.indexes.version("audio"))
+        attention = Attention()
+        attention.look_at([pending[-1], "not-in-the-library-0"])
+        job = ingest(
+            library.catalog, library.indexes, None, models=library.models, audio=True, attention=attention
+        )
+        heard = []
+        try:
+            while True:
+                step = next(job)
+                if step.what.startswith("Listening"):
+                    heard.append(step.what.removeprefix("Listening: "))
+                    attention.look_at([pending[-2], pending[-1]])
+        except StopIteration:
+            pass
+        clips = library.catalog.clips(pending)
+        names = [clips[clip_id].name for clip_id in pending]
+        # One clip is always on its way already when the first one's step is told.
+        assert heard[0] == names[-1] and names[-2] in heard[1:3]
+        assert sorted(heard) == sorted(names)
+        assert library.picture() == expected

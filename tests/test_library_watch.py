@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from foley_desktop.library.watch import Watcher, outermost
+from foley_desktop.library.watch import Watcher, file_system, outermost
 
 
 class Told:
@@ -98,6 +98,7 @@ def test_a_system_out_of_watches_is_compared_and_said_so(
     monkeypatch.setattr(Observer, "schedule", full)
     watcher = Watcher(told, still_s=0.2, poll_s=0.2)
     watcher.start([str(tmp_path)])
+    assert watcher.wait_ready(10)
     try:
         assert "compared" in watcher.notice
         time.sleep(0.4)
@@ -106,6 +107,74 @@ def test_a_system_out_of_watches_is_compared_and_said_so(
     finally:
         watcher.stop()
     assert told.calls[0] == [str(tmp_path)]
+
+
+def test_a_root_that_goes_away_and_comes_back_is_told_of(
+    watcher: Watcher, told: Told, tmp_path: Path
+) -> None:
+    """FSY-09: renamed away, an empty folder in its place, and back again."""
+    root = tmp_path / "drive"
+    root.mkdir()
+    (root / "a.wav").write_bytes(b"x")
+    watcher.start([str(root)])
+    assert watcher.wait_ready(10)
+    root.rename(tmp_path / "elsewhere")
+    root.mkdir()
+    told.wait(1)
+    assert set(told.calls[-1]) == {str(root)}
+    time.sleep(1.5)
+    root.rmdir()
+    (tmp_path / "elsewhere").rename(root)
+    before = len(told.calls)
+    told.wait(before + 1)
+    time.sleep(1.5)
+    (root / "b.wav").write_bytes(b"x")
+    told.wait(len(told.calls) + 1)
+    assert all(call == [str(root)] for call in told.calls)
+
+
+def test_a_file_that_is_written_for_long_does_not_hold_the_others_back(told: Told, tmp_path: Path) -> None:
+    (tmp_path / "takes").mkdir()
+    watcher = Watcher(told, still_s=0.1, poll_s=30.0)
+    watcher.start([str(tmp_path)])
+    assert watcher.wait_ready(10)
+    try:
+        with open(tmp_path / "takes" / "recording.wav", "wb") as recording:
+            (tmp_path / "done.wav").write_bytes(b"x")
+            end = time.monotonic() + 20
+            while not told.calls and time.monotonic() < end:
+                recording.write(b"x" * 100)
+                recording.flush()
+                time.sleep(0.02)
+        assert told.calls[0] == [str(tmp_path)]
+    finally:
+        watcher.stop()
+
+
+def test_stopping_while_a_large_folder_is_compared_takes_no_time(told: Told, tmp_path: Path) -> None:
+    for number in range(3000):
+        (tmp_path / f"{number}.wav").touch()
+    watcher = Watcher(told, events=False)
+    watcher.start([str(tmp_path)])
+    began = time.monotonic()
+    watcher.stop()
+    assert time.monotonic() - began < 3
+    assert not watcher.is_watching
+
+
+def test_network_drives_are_known_by_their_mounts() -> None:
+    mounts = [
+        ("/", "ext4"),
+        ("/mnt/a b", "nfs4"),
+        ("/mnt", "ext4"),
+        ("/mnt/nas", "cifs"),
+        ("/mnt/nas", "ext4"),
+    ]
+    assert file_system("/mnt/a b/sounds", mounts) == "nfs4"
+    assert file_system("/mnt/a", mounts) == "ext4"
+    assert file_system("/mnt/nas", mounts) == "ext4", "the last mount at a place counts"
+    assert file_system("/home", [("/", "ext4")]) == "ext4"
+    assert file_system("/home", []) == ""
 
 
 def test_folders_inside_others_are_left_out() -> None:

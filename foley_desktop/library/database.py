@@ -31,6 +31,30 @@ def as_text(value: str) -> str:
         return value.encode("utf-8", "replace").decode("utf-8")
 
 
+def guessed_text(value: str) -> str:
+    """``value`` as words to search by: bytes that are no UTF-8 are taken for Western European letters.
+
+    Names from before UTF-8 are mostly in Windows-1252; ``caf\\xe9`` is then found as "café". What such a
+    guess gets wrong is a few odd letters, whereas a replacement sign is found by nobody.
+    """
+    if _plain(value):
+        return value
+    return "".join(map(_guessed, value))
+
+
+def _guessed(character: str) -> str:
+    code = ord(character)
+    if not 0xD800 <= code <= 0xDFFF:
+        return character
+    if not 0xDC80 <= code <= 0xDCFF:
+        return "\N{REPLACEMENT CHARACTER}"
+    raw = bytes([code - 0xDC00])
+    try:
+        return raw.decode("cp1252")
+    except UnicodeDecodeError:
+        return raw.decode("latin-1")
+
+
 def _plain(value: str) -> bool:
     try:
         value.encode("utf-8")

@@ -21,6 +21,7 @@ from foley_desktop.errors import (
     SilentAudioError,
 )
 from foley_desktop.index.protocols import Window
+from foley_desktop.library.attention import Attention, in_turn
 from foley_desktop.library.catalog import Catalog
 from foley_desktop.library.catalog_state import SOUND_INDEXES
 from foley_desktop.library.meter import Meter
@@ -41,6 +42,7 @@ INDEX_NAMES = ("keyword", "semantic", *SOUND_INDEXES)
 
 _BLOCK_S = 10.0
 _WORDS_A_BATCH = 300
+_CLIPS_AHEAD = 200
 _TEXTS_A_CALL = 64
 _CLIPS_A_BATCH = 256
 _BATCH_S = 20.0
@@ -57,10 +59,13 @@ class Derived:
     ``notices`` gathers sentences for the user, ``unreadable`` the clips that could not be listened to.
     """
 
-    def __init__(self, catalog: Catalog, indexes: Indexes, models: Models) -> None:
+    def __init__(
+        self, catalog: Catalog, indexes: Indexes, models: Models, attention: Attention | None = None
+    ) -> None:
         self._catalog = catalog
         self._indexes = indexes
         self._models = models
+        self._attention = attention
         self.notices: list[str] = []
         self.unreadable: set[str] = set()
         self.damaged = False
@@ -143,7 +148,9 @@ class Derived:
         meter = Meter(len(pending), "Listening")
         failures = 0
         with _Batch(lambda done: self._store_sounds(versions, done)) as batch:
-            for clip, heard in _one_ahead((clip, _begun(embedder, clip)) for clip in self._clips(pending)):
+            for clip, heard in _one_ahead(
+                (clip, _begun(embedder, clip)) for clip in self._clips_in_turn(pending)
+            ):
                 try:
                     batch.add(clip.id, heard())
                     failures = 0
@@ -162,9 +169,17 @@ class Derived:
         for name, model_id in versions.items():
             self._store(name, model_id, {i: spaces.get(model_id, ()) for i, spaces in done.items()})
 
-    def _clips(self, ids: Sequence[str]) -> Iterator[Clip]:
-        for part in _parts(ids, 200):
-            yield from self._catalog.clips(part).values()
+    def _clips_in_turn(self, pending: Sequence[str]) -> Iterator[Clip]:
+        """The clips of ``pending``, those on the screen first. They are read ahead, some at a time."""
+        places = {clip_id: place for place, clip_id in enumerate(pending)}
+        ahead: dict[str, Clip] = {}
+        for clip_id in in_turn(pending, self._attention):
+            if clip_id not in ahead:
+                place = places[clip_id]
+                ahead |= self._catalog.clips(pending[place : place + _CLIPS_AHEAD])
+            clip = ahead.pop(clip_id, None)
+            if clip is not None:
+                yield clip
 
     # --- shared
 

@@ -7,7 +7,6 @@ much of is deleted, and an index that cannot be opened is thrown away and rebuil
 from __future__ import annotations
 
 import importlib.util
-import shutil
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
 
@@ -15,6 +14,7 @@ from foley_desktop.audio.player import create_player
 from foley_desktop.errors import FoleyError
 from foley_desktop.library.catalog import Catalog
 from foley_desktop.library.indexes import Indexes
+from foley_desktop.library.places import clear_the_way, discard
 from foley_desktop.models import IndexReport, Progress
 from foley_desktop.settings import DataFolder
 
@@ -52,10 +52,11 @@ def examine(
     yield Progress(0, total, "catalog")
     damage = catalog.integrity()
     problems += damage
+    repaired += clear_the_way(data)
     if rebuild:
         indexes.close()
-        shutil.rmtree(data.keywords, ignore_errors=True)
-        shutil.rmtree(data.vectors, ignore_errors=True)
+        discard(data.keywords)
+        discard(data.vectors)
         for name in INDEX_NAMES:
             catalog.unmark(name)
         repaired.append("all derived indexes are built anew")
@@ -81,7 +82,7 @@ def _compare(catalog: Catalog, indexes: Indexes, data: DataFolder, name: str) ->
             (data.keywords, INDEX_NAMES[:1]) if name == "keyword" else (data.vectors, INDEX_NAMES[1:])
         )
         indexes.close()
-        shutil.rmtree(folder, ignore_errors=True)
+        discard(folder)
         for other in lost_with_it:
             catalog.unmark(other)
         return [f"the {name} index could not be read and is built anew"]

@@ -82,8 +82,9 @@ class Indexes:
         """What the bookkeeping calls the state of an index: a change of it makes all clips pending."""
         if index_name == "keyword":
             from foley_desktop.index.keywords import SCHEMA_VERSION
+            from foley_desktop.library.text import DOCUMENT_VERSION
 
-            return f"keyword-{SCHEMA_VERSION}"
+            return f"keyword-{SCHEMA_VERSION}/{DOCUMENT_VERSION}"
         if index_name == "semantic":
             from foley_desktop.library.text import TEXT_VERSION
 

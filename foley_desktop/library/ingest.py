@@ -13,11 +13,13 @@ from collections.abc import Generator, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from foley_desktop.errors import ModelError
+from foley_desktop.library.attention import Attention
 from foley_desktop.library.catalog import Catalog
 from foley_desktop.library.comparing import READER, Plan, Scope, Task, compare, finish
 from foley_desktop.library.derived import Derived
 from foley_desktop.library.identity import Identities
 from foley_desktop.library.meter import Meter
+from foley_desktop.library.places import clear_the_way
 from foley_desktop.library.reading import Outcome, Reader
 from foley_desktop.library.writer_lock import writer_lock
 from foley_desktop.models import IndexReport, Progress, Rejection
@@ -42,6 +44,7 @@ def ingest(
     *,
     models: Models,
     audio: bool = True,
+    attention: Attention | None = None,
 ) -> Job:
     """Brings the library up to date with ``folders`` (None: every root), which become roots if new.
 
@@ -49,14 +52,16 @@ def ingest(
 
     Args:
         audio: False leaves out the vectors of sound, and nothing else.
+        attention: What is listened to first; the outcome is the same in any order.
 
     Raises:
         LibraryBusyError: this library is being indexed already.
         CatalogError: a folder does not exist.
     """
     started = time.monotonic()
-    with writer_lock(DataFolder(catalog.path.parent)):
-        run = _Run(catalog, Derived(catalog, indexes, models))
+    data = DataFolder(catalog.path.parent)
+    with writer_lock(data):
+        run = _Run(catalog, Derived(catalog, indexes, models, attention), clear_the_way(data))
         scopes = list(_scopes(catalog, folders))
         plans = []
         for scope in scopes:
@@ -74,8 +79,9 @@ def refill(catalog: Catalog, indexes: Indexes, *, models: Models, audio: bool = 
         LibraryBusyError: this library is being indexed already.
     """
     started = time.monotonic()
-    with writer_lock(DataFolder(catalog.path.parent)):
-        run = _Run(catalog, Derived(catalog, indexes, models))
+    data = DataFolder(catalog.path.parent)
+    with writer_lock(data):
+        run = _Run(catalog, Derived(catalog, indexes, models), clear_the_way(data))
         yield from run.derive(audio=audio)
         return run.report([], time.monotonic() - started)
 
@@ -101,9 +107,10 @@ def _scopes(catalog: Catalog, folders: Sequence[str] | None) -> Iterator[Scope]:
 class _Run:
     """One run: its counts, and the steps that write."""
 
-    def __init__(self, catalog: Catalog, derived: Derived) -> None:
+    def __init__(self, catalog: Catalog, derived: Derived, notices: Sequence[str] = ()) -> None:
         self._catalog = catalog
         self._derived = derived
+        derived.notices += notices
         self._added = self._updated = self._unchanged = self._missing = 0
         self._worded: list[str] = []
         self._worded_at = time.monotonic()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from foley_desktop.errors import IndexStoreError
 from foley_desktop.index.embedders.host import Models
 from foley_desktop.index.protocols import TextEmbedder, Where, WindowHit
 from foley_desktop.index.query import ParsedQuery
@@ -123,7 +124,10 @@ class QueryRankers:
         For words it is the highest score that this query could reach, over the largest part of the
         query that any clip covers: where no clip has but a few of the words, words alone say little.
         """
-        return {KEYWORD: self._indexes.keyword.max_score(self._parsed) / max(self.coverage, 1e-6)}
+        try:
+            return {KEYWORD: self._indexes.keyword.max_score(self._parsed) / max(self.coverage, 1e-6)}
+        except IndexStoreError:
+            return {}  # a damaged index gives no scores that could be divided
 
     @cached_property
     def coverage(self) -> float:

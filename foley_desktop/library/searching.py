@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-from foley_desktop.errors import FoleyError
+from foley_desktop.errors import FoleyError, IndexStoreError
 from foley_desktop.index.embedders.host import Models
 from foley_desktop.index.protocols import TextEmbedder, VectorIndex, Where, WindowHit
 from foley_desktop.index.query import ParsedQuery, parse_query
@@ -34,14 +34,16 @@ from foley_desktop.library.catalog import Catalog
 from foley_desktop.library.fusing import Fusion, answerable
 from foley_desktop.library.indexes import Indexes
 from foley_desktop.library.rankers import COVERAGE_DEPTH, RANKERS, QueryRankers, Scores
+from foley_desktop.library.writer_lock import is_being_written
 from foley_desktop.models import Filters, Hit, Mode, SearchResult
-from foley_desktop.settings import Settings
+from foley_desktop.settings import DataFolder, Settings
 
 log = logging.getLogger(__name__)
 
 LOADING = "Words only for now: the models are still loading."
 NOT_HEARD = "Nothing has been listened to with this embedder yet: rescan the folders to search by sound."
 DEAF = "Found by words and meaning alone: {}"
+LISTENING = "The sounds are being listened to: until that is done, sound says nothing here."
 NO_KEYWORDS = "Keywords are unavailable: run doctor to rebuild the keyword index."
 WITH_REASONS = 50
 """For how many hits the matched words are looked up at once; the rest are explained when asked."""
@@ -149,7 +151,7 @@ class Searcher:
             self._models.start()
             found = self._by_words(request) if mode == "hybrid" else _Found()
             found.notices.append(self._why_words_only())
-        if found.lists.get(KEYWORD) == [] and not self._indexes.keyword.count() and self._catalog.all_ids():
+        if found.lists.get(KEYWORD) == [] and self._words_are_lost():
             found.notices.append(NO_KEYWORDS)
         hits = self._hits(query, found)
         return SearchResult(
@@ -169,6 +171,13 @@ class Searcher:
             return hit
         return replace(hit, why={**hit.why, "matched": self._indexes.keyword.explain(query, hit.id)})
 
+    def _words_are_lost(self) -> bool:
+        """Whether the keyword index is empty though there are clips; a damaged one has been told of."""
+        try:
+            return not self._indexes.keyword.count() and bool(self._catalog.all_ids())
+        except IndexStoreError:
+            return False
+
     def _why_words_only(self) -> str:
         error = self._models.error
         if self._models.state == "failed" and error is not None:
@@ -184,7 +193,12 @@ class Searcher:
     def _where(self, filters: Filters, parsed: ParsedQuery, typing: bool = False) -> Where | None:
         """Filters, exclusions and required phrases as one restriction that every ranker gets."""
         allowed = self._catalog.matching_ids(filters)
-        wanted = self._indexes.keyword.permitted(parsed, prefix_last=typing)
+        try:
+            wanted = self._indexes.keyword.permitted(parsed, prefix_last=typing)
+        except IndexStoreError:
+            if parsed.excluded or parsed.phrases or parsed.fields:
+                raise  # what was to be left out would be shown
+            wanted = None
         if wanted is not None:
             allowed = wanted if allowed is None else frozenset(allowed) & wanted
         return None if allowed is None else {"clip_id": allowed}
@@ -205,7 +219,8 @@ class Searcher:
         if found.lists.get(AUDIO):
             found.windows = answers.windows(ids)
         elif AUDIO in found.lists and not self._indexes.audio.count():
-            found.notices.append(NOT_HEARD)
+            writing = is_being_written(DataFolder(self._catalog.path.parent))
+            found.notices.append(LISTENING if writing else NOT_HEARD)
         if answers.exclusion is not None and request.show_hidden:
             shown = answers.hidden(ids)
             found.hidden = len(shown)
@@ -354,9 +369,12 @@ class Searcher:
             return 1.0 if hits else 0.0
         semantic = found.lists.get(SEMANTIC)
         keyword = self._indexes.keyword
-        words = found.lists.get(KEYWORD) or keyword.search(parsed, COVERAGE_DEPTH)
-        ids = {clip_id for clip_id, _ in words[:COVERAGE_DEPTH]} | {hit.id for hit in hits[:10]}
-        coverage = max(keyword.coverage(parsed, ids).values(), default=0.0)
+        try:
+            words = found.lists.get(KEYWORD) or keyword.search(parsed, COVERAGE_DEPTH)
+            ids = {clip_id for clip_id, _ in words[:COVERAGE_DEPTH]} | {hit.id for hit in hits[:10]}
+            coverage = max(keyword.coverage(parsed, ids).values(), default=0.0)
+        except IndexStoreError:
+            coverage = 0.0  # without words, meaning alone says how well it fits
         return round(answerable(semantic[0][1] if semantic else None, coverage), 6)
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from foley_desktop.errors import FoleyError, UnknownClipError
 from foley_desktop.index.embedders.host import InProcessModels, ModelHost, Models
+from foley_desktop.library.attention import Attention
 from foley_desktop.library.catalog import Catalog
 from foley_desktop.library.indexes import Indexes
 from foley_desktop.models import (
@@ -63,6 +64,7 @@ class LibraryService:
         self.data = data
         self.settings = settings or Settings.load(data.settings_file)
         self.catalog = Catalog(data.catalog)
+        self.attention = Attention()
         self._models = models
         self._own_models = models is None
         self._lock = threading.RLock()
@@ -188,7 +190,8 @@ class LibraryService:
         # A known folder whose drive is away is scanned too: its clips become offline.
         known = {root.path for root in self.catalog.roots()}
         chosen = None if folders is None else [_absolute_folder(folder, known) for folder in folders]
-        indexing = ingest(self.catalog, self.indexes, chosen, models=self.models, audio=audio)
+        sight, models = self.attention, self.models
+        indexing = ingest(self.catalog, self.indexes, chosen, models=models, audio=audio, attention=sight)
         return self.embedders.after(indexing) if audio else indexing
 
     def create_demo(self) -> Path:

@@ -18,11 +18,14 @@ from foley_desktop.audio.tagfields import WRITABLE
 from foley_desktop.index.protocols import Document
 from foley_desktop.library import ucs
 from foley_desktop.library.codes import is_code
-from foley_desktop.library.database import as_text
+from foley_desktop.library.database import as_text, guessed_text
 from foley_desktop.models import Clip, Tag
 
-TEXT_VERSION = "2"
+TEXT_VERSION = "3"
 """Changes whenever :func:`meaning_text` gives other words, so that their vectors are made anew."""
+
+DOCUMENT_VERSION = "2"
+"""Changes whenever :func:`keyword_document` gives other words, so that the index takes them in anew."""
 
 
 def _set_of(words: str) -> frozenset[str]:
@@ -89,7 +92,7 @@ _TAKE = re.compile(r"\d+|[vxbm]\d+|\d+[a-z]{1,2}|[a-z]0\d*|[a-z]|\d+x", re.IGNOR
 
 def split_words(text: str) -> list[str]:
     """Words of a name: split at separators, at a change of case and between letters and digits."""
-    plain = unicodedata.normalize("NFKC", as_text(text))
+    plain = unicodedata.normalize("NFKC", guessed_text(text))
     return _WORD.findall(_CAMEL.sub(" ", plain))
 
 
@@ -179,7 +182,7 @@ def meaning_text(clip: Clip, tags: Sequence[Tag] = ()) -> str:
 
 def _is_code(stem: str) -> bool:
     """Whether a name is a code alone, or beside words that say nothing: ``clip_8f3a09c2``."""
-    words = [word.lower() for word in _WORD.findall(as_text(stem))]
+    words = [word.lower() for word in _WORD.findall(guessed_text(stem))]
     return all(word in _NOISE or word in _ANY_FILE or is_code(word) for word in words)
 
 
@@ -213,8 +216,8 @@ def keyword_document(clip: Clip, tags: Sequence[Tag] = ()) -> Document:
     labels = dict.fromkeys(value for value in others if value not in said and value not in clip.keywords)
     return Document(
         clip_id=clip.id,
-        name=as_text(stem),
-        folder=as_text(f"{_root_words(clip)} {clip.rel_path.rpartition('/')[0]}".strip()),
+        name=guessed_text(stem),
+        folder=guessed_text(f"{_root_words(clip)} {clip.rel_path.rpartition('/')[0]}".strip()),
         title=clip.title,
         description=" ".join([clip.description, *labels]).strip(),
         keywords=clip.keywords,

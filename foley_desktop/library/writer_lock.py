@@ -10,6 +10,22 @@ from filelock import FileLock, Timeout
 from foley_desktop.errors import FoleyError, LibraryBusyError
 from foley_desktop.settings import DataFolder
 
+_PATIENCE_S = 0.3
+"""Longer than anybody holds the lock who only asks whether it is free."""
+
+
+def is_being_written(data: DataFolder) -> bool:
+    """Whether this library is being indexed now, here or in another process."""
+    lock = FileLock(data.writer_lock, thread_local=False)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        return True
+    except OSError:
+        return False
+    lock.release()
+    return False
+
 
 @contextmanager
 def writer_lock(data: DataFolder) -> Iterator[None]:
@@ -20,7 +36,7 @@ def writer_lock(data: DataFolder) -> Iterator[None]:
     """
     lock = FileLock(data.writer_lock, thread_local=False)
     try:
-        lock.acquire(timeout=0)
+        lock.acquire(timeout=_PATIENCE_S)
     except Timeout as error:
         raise LibraryBusyError(
             "This library is being indexed already.",

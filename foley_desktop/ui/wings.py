@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+from foley_desktop.ui.attention_wing import AttentionWing
 from foley_desktop.ui.bin_wing import BinWing
 from foley_desktop.ui.catalogue_wing import CatalogueWing
 from foley_desktop.ui.embedder_wing import EmbedderWing
@@ -15,6 +16,7 @@ from foley_desktop.ui.export_desk import ExportDesk
 from foley_desktop.ui.inspector_wing import InspectorWing
 from foley_desktop.ui.settings_desk import SettingsDesk
 from foley_desktop.ui.transfer_wing import TransferWing
+from foley_desktop.ui.watch_wing import WatchWing
 from foley_desktop.ui.wave_wing import WaveWing
 
 if TYPE_CHECKING:
@@ -42,4 +44,6 @@ def build(window: MainWindow) -> dict[str, Wing]:
         "waves": WaveWing(window),
         "inspector": InspectorWing(window),
         "catalogue": CatalogueWing(window),
+        "watch": WatchWing(window, settings),
+        "attention": AttentionWing(window),
     }

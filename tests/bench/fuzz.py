@@ -2,14 +2,17 @@
 
 Run: python tests/bench/fuzz.py [--mutants 20000] [--keep FOLDER] [--first NUMBER]
 
-Every mutant goes through probe, seek, tags, markers and peaks; then its whole batch is indexed with healthy
-files between. A child that says nothing for too long is killed, and its file named. Prints one JSON document;
-ends with 1 when something crashed, hung, took memory for good or cost a healthy neighbour its place.
+Every mutant goes through probe, seek, tags, markers and peaks; then its whole batch is taken into one growing
+library, with healthy files between. A child that says nothing for too long is killed, and its file named.
+Prints one JSON document; ends with 1 when something crashed, hung, kept memory or cost a healthy neighbour
+its place.
 """
 
 from __future__ import annotations
 
 import argparse
+import ctypes
+import gc
 import json
 import os
 import queue
@@ -53,6 +56,13 @@ def _peak_mb() -> float:
     return 0.0
 
 
+def _held_mb() -> float:
+    """Memory in use, without what the allocator keeps of memory that was given back."""
+    gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)
+    return _resident_mb()
+
+
 def _reset_peak() -> None:
     with suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")
@@ -62,8 +72,14 @@ def child() -> None:
     """Reads batches from stdin, examines every file, and writes what it found, a line each."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     import av.logging
+    from indexing import Library
 
     av.logging.set_level(None)
+    with Library(Path(sys.argv[2])) as library:
+        _examine_all(library)
+
+
+def _examine_all(library: Any) -> None:
     warm = 0.0
     for line in sys.stdin:
         request = json.loads(line)
@@ -81,9 +97,10 @@ def child() -> None:
             )
         _say(begin="indexing")
         began = time.process_time()
-        _say(end="indexing", cpu_s=time.process_time() - began, **_index(folder, request["library"]))
-        warm = warm or _resident_mb()
-        _say(batch=True, grown_mb=_resident_mb() - warm)
+        _say(end="indexing", cpu_s=time.process_time() - began, **_index(folder, library))
+        held = _held_mb()
+        warm = warm or held
+        _say(batch=True, grown_mb=held - warm)
 
 
 def _say(**values: Any) -> None:
@@ -123,23 +140,21 @@ def _read(path: str) -> str:
     return "ok"
 
 
-def _index(folder: Path, library: str) -> dict[str, Any]:
+def _index(folder: Path, library: Any) -> dict[str, Any]:
     """Indexes a batch; what became of each file, and which of the healthy ones are found by their words."""
-    from indexing import Library
+    from foley_desktop.models import Condition, Filters
 
-    with Library(Path(library)) as opened:
-        report = opened.index(folder)
-        clips = {clip.rel_path: clip.frames for clip in opened.catalog.list_clips(limit=10_000)}
-        refused = [os.path.basename(rejection.path) for rejection in report.rejected]
-        ids = opened.ids()
-        found = {i for i, _ in opened.indexes.keyword.bm25("healthy neighbour", 100)}
-        heard = opened.indexes.likeness.ids()
-        return {
-            "clips": clips,
-            "refused": refused,
-            "found": [path for path, i in ids.items() if i in found],
-            "heard": [path for path, i in ids.items() if i in heard],
-        }
+    report = library.index(folder)
+    clips = library.catalog.list_clips(Filters((Condition("folder", "=", str(folder)),)), limit=10_000)
+    ids = {clip.id for clip in clips}
+    words = {i for i, _ in library.indexes.keyword.bm25("healthy neighbour", 1000, where={"clip_id": ids})}
+    heard = library.indexes.likeness.ids()
+    return {
+        "clips": {clip.name: clip.frames for clip in clips},
+        "refused": [os.path.basename(rejection.path) for rejection in report.rejected],
+        "found": [clip.name for clip in clips if clip.id in words],
+        "heard": [clip.name for clip in clips if clip.id in heard],
+    }
 
 
 # ---------------------------------------------------------------- the parent
@@ -174,9 +189,10 @@ class Child:
 
     def __init__(self) -> None:
         # Decoders complain there at length; only what a crash leaves behind is of interest.
+        self._library = tempfile.TemporaryDirectory(prefix="foley-fuzz-library-")
         self._complaints = tempfile.TemporaryFile()  # noqa: SIM115  closed with the child
         self._process = subprocess.Popen(
-            [sys.executable, "-X", "faulthandler", __file__, "--child"],
+            [sys.executable, "-X", "faulthandler", __file__, "--child", self._library.name],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._complaints,
@@ -219,6 +235,7 @@ class Child:
         self._process.kill()
         self._process.wait()
         self._thread.join()
+        self._library.cleanup()
         for stream in (self._process.stdin, self._process.stdout, self._complaints):
             if stream is not None:
                 with suppress(OSError):
@@ -251,16 +268,15 @@ class Bench:
             if at % (len(mutants) // HEALTHY or 1) == 0:
                 (folder / f"{at:03} a healthy neighbour.wav").write_bytes(wav())
         self.found.mutants += len(names)
-        attempt = 0
-        while names is not None:
-            attempt += 1
-            names = self._attempt(folder, names, str(room / f"library {attempt}"))
+        left: list[str] | None = names
+        while left is not None:
+            left = self._attempt(folder, left)
 
-    def _attempt(self, folder: Path, names: list[str], library: str) -> list[str] | None:
+    def _attempt(self, folder: Path, names: list[str]) -> list[str] | None:
         """Names that are still to do after the child ended early; None at the end of the batch."""
         current = ""
         done: set[str] = set()
-        for said in self._child.ask({"folder": str(folder), "names": names, "library": library}):
+        for said in self._child.ask({"folder": str(folder), "names": names}):
             if "begin" in said:
                 current = said["begin"]
             elif said.get("end") == "indexing":
@@ -353,8 +369,12 @@ def main() -> int:
             with tempfile.TemporaryDirectory(prefix="foley-fuzz-") as room:
                 bench.batch(wanted[at : at + BATCH], Path(room))
             done = min(at + BATCH, len(wanted))
-            trouble = sum(map(len, (bench.found.errors, bench.found.crashes, bench.found.hangs)))
-            print(f"{done} of {len(wanted)}, {trouble} in trouble", file=sys.stderr)
+            found = bench.found
+            trouble = [*found.errors, *found.crashes, *found.hangs, *found.dropped]
+            grown = f"{bench.found.grown_mb:.0f} MB grown at most"
+            print(
+                f"{done} of {len(wanted)}, {len(trouble)} in trouble, {grown}", *trouble[-1:], file=sys.stderr
+            )
     finally:
         bench.close()
     bench.found.seconds = round(time.monotonic() - started, 1)
