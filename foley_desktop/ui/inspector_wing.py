@@ -136,6 +136,10 @@ class InspectorWing(QObject):
 
     # --- looking
 
+    def look(self) -> None:
+        """Another sound is in hand, though it was not chosen in the results."""
+        self._look_timer.start()
+
     def _look_again(self) -> None:
         """The same clips may have changed."""
         self._looked_at = None

@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Qt
 from shiboken6 import isValid
 
 from foley_desktop.library.lists import ListPreview, SoundList
-from foley_desktop.ui import prompt, text
+from foley_desktop.ui import edit_notice, prompt, text
 from foley_desktop.ui.keys import CTRL, SHIFT, Key
 from foley_desktop.ui.list_dialog import ListDialog
 from foley_desktop.workers import category_jobs, list_jobs
@@ -89,8 +89,7 @@ class ListDesk(QObject):
         dialog.accept()
 
     def _changed(self, _: object = None) -> None:
-        self._window.library.refresh()
-        self._window.results.search.refresh()
+        edit_notice.after_edit(self._window)
 
     def _on_imported(self, imported: Imported) -> None:
         window = self._window

@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QMenu
 
 from foley_desktop.models import Clip, Progress
-from foley_desktop.ui import text
+from foley_desktop.ui import edit_notice, text
 from foley_desktop.ui.keys import CTRL, SHIFT, Key
 from foley_desktop.ui.review_model import SURE, ReviewModel
 from foley_desktop.ui.review_page import ReviewPage
@@ -43,7 +43,6 @@ class ReviewDesk(QObject):
         self.model = ReviewModel()
         self.page = ReviewPage(self.model)
         self.active = False
-        self._changed = False
         self._job: Job | None = None
         self._sitting = 0
         self._decisions: list[_Decision] = []
@@ -153,9 +152,6 @@ class ReviewDesk(QObject):
         self._sitting += 1
         threshold = self.page.threshold.value()
         self._window.service.settings.extra[_THRESHOLD] = threshold
-        if self._changed:
-            self._changed = False
-            self._window.results.search.refresh()
 
     def _on_request(self, request: Any) -> None:
         """Whoever searches wants to see what is found."""
@@ -216,6 +212,7 @@ class ReviewDesk(QObject):
         line = self.model.line_at(row)
         if line is not None and self.active:
             self._window.deck.take(line.clip)
+            edit_notice.look(self._window)
 
     def _show_line(self) -> None:
         rows = self.page.table.rows()
@@ -270,7 +267,6 @@ class ReviewDesk(QObject):
         self._after()
 
         def done(accepted: Accepted) -> None:
-            self._changed = True
             words = "Take back " + (
                 f"{text.plural(len(catids), 'category', 'categories')}"
                 if len(catids) > 1
@@ -278,9 +274,7 @@ class ReviewDesk(QObject):
             )
             self._decisions.append(_Decision(words, accepted))
             self.page.show_undo(words)
-            window.library.refresh()
-            if not self.active:
-                window.results.search.refresh()
+            edit_notice.after_edit(window, catids)
 
         def fail(error: Any) -> None:
             self.model.reopen(catids)
@@ -335,12 +329,11 @@ class ReviewDesk(QObject):
         self._after()
 
     def _taken_back(self, ids: Collection[str]) -> None:
-        self._changed = True
         self.model.reopen(ids)
         row = self.model.row_of(next(iter(ids))) if len(ids) == 1 else None
         if row is not None:
             self.page.table.go_to(row)
-        self._window.library.refresh()
+        edit_notice.after_edit(self._window, ids)
         self._after()
 
     def _write(self, work: Callable[[], Any], done: Callable[[Any], None]) -> None:
@@ -369,8 +362,7 @@ class ReviewDesk(QObject):
         window = self._window
 
         def changed(_: object = None) -> None:
-            window.library.refresh()
-            window.results.search.refresh()
+            edit_notice.after_edit(window, catids)
 
         def done(accepted: Accepted) -> None:
             changed()
