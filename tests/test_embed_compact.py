@@ -200,6 +200,17 @@ def test_sounds_answer_to_their_names(embedder: CompactEmbedder) -> None:
     assert of_beep @ beeping > of_rumble @ beeping
 
 
+def test_what_is_heard_can_be_read_off_the_vectors(embedder: CompactEmbedder) -> None:
+    """As likely as the network itself found it, though the vector is compressed to unit length."""
+    hiss = embedder.embed_windows(noise(2.0), RATE)
+    heard = compact.heard_as([window.vector for window in hiss])
+    assert "White noise" in heard or "Static" in heard or "Noise" in heard, heard
+    listened = compact.Listener()(noise(2.0))
+    expected = (1.0 / (1.0 + np.exp(-listened.logits))).mean(axis=0)
+    np.testing.assert_allclose(bridge.shared().probabilities(hiss[0].vector), expected, atol=2e-3)
+    assert compact.heard_as([]) == []
+
+
 def test_queries_know_their_category() -> None:
     trained = bridge.shared()
     text = compact.CompactText()._minilm

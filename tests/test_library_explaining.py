@@ -34,6 +34,7 @@ def test_the_panel_has_every_part() -> None:
     )
     assert told.matches == (Match("dog", ("name",)),)
     assert (told.window_s, told.score, told.sounds_like) == ((0.0, 10.0), 1.0, "")
+    assert told.heard_as == ()
 
 
 @pytest.mark.parametrize(
@@ -99,3 +100,8 @@ def test_other_modes_explain_what_they_know(library: LibraryService) -> None:
     assert explain(library.search("rumble", mode="semantic").hits[0], "rumble").line.startswith("Meaning #1 ")
     assert explain(library.search("rumble", mode="audio").hits[0], "rumble").line.startswith("Sound #1 ")
     assert explain(library.search("", k=1).hits[0]).line == ""
+
+
+def test_the_kinds_of_sound_heard_are_told() -> None:
+    hit = Hit(CLIP, 1, why={"heard_as": ["Rain"]})
+    assert explain(hit).heard_as == ("Rain",)

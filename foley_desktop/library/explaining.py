@@ -55,7 +55,8 @@ class Explanation:
     """Why a hit is where it is.
 
     ``window_s`` is the best moment in seconds, ``score`` the fused score, ``sounds_like`` the excluded text
-    that the clip sounds like although it is shown; each None or empty where it does not apply.
+    that the clip sounds like although it is shown, ``heard_as`` the kinds of sound it seems to hold; each
+    None or empty where it does not apply.
     """
 
     parts: tuple[Part, ...]
@@ -63,6 +64,7 @@ class Explanation:
     window_s: tuple[float, float] | None
     score: float | None
     sounds_like: str = ""
+    heard_as: tuple[str, ...] = ()
 
     @property
     def line(self) -> str:
@@ -99,6 +101,7 @@ def explain(hit: Hit, query: str = "") -> Explanation:
         window_s=window,
         score=hit.rrf_score,
         sounds_like=sounds_like if isinstance(sounds_like, str) else "",
+        heard_as=tuple(hit.why.get("heard_as") or ()),
     )
 
 

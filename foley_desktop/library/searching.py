@@ -31,7 +31,8 @@ from foley_desktop.index.search import (
 from foley_desktop.library.answers import Answers
 from foley_desktop.library.balancing import balanced, neutral
 from foley_desktop.library.catalog import Catalog
-from foley_desktop.library.fusing import Fusion, answerable
+from foley_desktop.library.fusing import SOUNDS_ASKED, Fusion, answerable
+from foley_desktop.library.hearing import heard_as
 from foley_desktop.library.indexes import Indexes
 from foley_desktop.library.rankers import COVERAGE_DEPTH, RANKERS, QueryRankers, Scores
 from foley_desktop.library.writer_lock import is_being_written
@@ -42,8 +43,8 @@ log = logging.getLogger(__name__)
 
 LOADING = "Words only for now: the models are still loading."
 NOT_HEARD = "Nothing has been listened to with this embedder yet: rescan the folders to search by sound."
-DEAF = "Found by words and meaning alone: {}"
 LISTENING = "The sounds are being listened to: until that is done, sound says nothing here."
+DEAF = "Found by words and meaning alone: {}"
 NO_KEYWORDS = "Keywords are unavailable: run doctor to rebuild the keyword index."
 WITH_REASONS = 50
 """For how many hits the matched words are looked up at once; the rest are explained when asked."""
@@ -166,10 +167,11 @@ class Searcher:
         )
 
     def explained(self, query: str, hit: Hit) -> Hit:
-        """``hit`` with the words that matched, for one so far down that they were not looked up."""
-        if "matched" in hit.why or KEYWORD not in hit.why:
-            return hit
-        return replace(hit, why={**hit.why, "matched": self._indexes.keyword.explain(query, hit.id)})
+        """``hit`` with what takes a look at the clip: words of one far down the list, and ``heard_as``."""
+        why = dict(hit.why)
+        if "matched" not in why and KEYWORD in why:
+            why["matched"] = self._indexes.keyword.explain(query, hit.id)
+        return replace(hit, why={"heard_as": heard_as(self._indexes, hit.id), **why})
 
     def _words_are_lost(self) -> bool:
         """Whether the keyword index is empty though there are clips; a damaged one has been told of."""
@@ -375,7 +377,9 @@ class Searcher:
             coverage = max(keyword.coverage(parsed, ids).values(), default=0.0)
         except IndexStoreError:
             coverage = 0.0  # without words, meaning alone says how well it fits
-        return round(answerable(semantic[0][1] if semantic else None, coverage), 6)
+        sure, heard = self._indexes.sure_cosine, found.lists.get(AUDIO, ())
+        sounds = [score / sure for _, score in heard[:SOUNDS_ASKED]] if sure else []
+        return round(answerable(semantic[0][1] if semantic else None, coverage, sounds), 6)
 
 
 def _ranked(scores: Scores) -> dict[str, tuple[int, float]]:

@@ -45,7 +45,7 @@ class ShareBar(QWidget):
 class WhyLine(QFrame):
     """Under the results: the line, a share bar, and the panel when it is wanted.
 
-    ``details_wanted`` asks for the words of a hit so far down that they were not looked up.
+    ``details_wanted`` asks for what is not looked up for every hit of a list.
     """
 
     details_wanted = Signal(object)
@@ -98,11 +98,11 @@ class WhyLine(QFrame):
         self.bar.show_parts(shares)
         self.bar.setVisible(bool(shares))
         self.panel.show_explanation(said, bool(text.moment(hit)))
-        if "matched" not in hit.why and "keyword" in hit.why:
+        if "heard_as" not in hit.why:
             self.details_wanted.emit(hit)
 
     def take_details(self, hit: Hit) -> None:
-        """The same hit with its words, if it is still the one that is explained."""
+        """The same hit with all that can be said of it, if it is still the one that is explained."""
         if self._hit is not None and self._hit.id == hit.id and self._hit.rank == hit.rank:
             self.show_hit(hit, self._query)
 
@@ -141,7 +141,11 @@ class WhyPanel(QWidget):
         self.words = buttons.words("", "dim", wrap=True)
         self.words.setObjectName("why_words")
         self.moment = buttons.words("", "dim")
+        self.heard = buttons.words("", "dim", wrap=True)
+        self.heard.setObjectName("why_heard")
+        self.heard.setToolTip("What kinds of sound the model hears in this clip, whatever it is called")
         column.addWidget(self.words)
+        column.addWidget(self.heard)
         column.addWidget(self.moment)
 
     def _make_row(self, number: int) -> _Row:
@@ -170,6 +174,8 @@ class WhyPanel(QWidget):
         words = " · ".join(str(match) for match in said.matches[:MOST_WORDS])
         self.words.setText(text.shown(f"Words: {words}" + (f" and {rest} more" if rest > 0 else "")))
         self.words.setVisible(bool(said.matches))
+        self.heard.setText(text.shown(f"Heard as: {', '.join(said.heard_as)}"))
+        self.heard.setVisible(bool(said.heard_as))
         self.moment.setVisible(has_moment and said.window_s is not None)
         if said.window_s is not None:
             start, end = (text.clock(seconds) for seconds in said.window_s)

@@ -210,6 +210,13 @@ class Bridge:
         """
         return unit_rows(np.concatenate([heard, unit_rows(classes @ self._kinds) * self._kinds_share]))
 
+    def probabilities(self, joint: np.ndarray) -> np.ndarray:
+        """How likely each of YAMNet's classes is in a window, float32 ``(521,)``, from its joint vector."""
+        first = HEARD + CATEGORIES
+        evidence = joint[first : first + CLASSES] * (self._length / self._gains[2]) + self._class_mean
+        out: np.ndarray = np.clip(np.exp(evidence) - _FLOOR, 0.0, 1.0)
+        return out
+
     def question(self, plain: np.ndarray, as_sound: np.ndarray) -> np.ndarray:
         """The joint space's vectors of texts, float32 ``(n, 992)``, unit rows.
 

@@ -44,6 +44,22 @@ def describe() -> Description:
     )
 
 
+LIKELY = 0.1
+"""From this probability on a kind of sound is named."""
+
+
+def heard_as(windows: Sequence[np.ndarray], count: int = 4) -> list[str]:
+    """What kinds of sound a clip seems to hold, the likeliest first, by AudioSet's names; may be empty.
+
+    ``windows`` are its vectors of the joint space, ``(992,)`` each; no model is run.
+    """
+    if not windows:
+        return []
+    likely = np.mean([bridge.shared().probabilities(vector) for vector in windows], axis=0)
+    names = yamnet.class_names()
+    return [names[i] for i in np.argsort(-likely, kind="stable")[:count] if likely[i] >= LIKELY]
+
+
 class CompactText:
     """Queries in the joint space. Needs MiniLM and the bridge, but not the network."""
 
