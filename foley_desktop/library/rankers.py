@@ -123,11 +123,14 @@ class QueryRankers:
 
         For words it is the highest score that this query could reach, over the largest part of the
         query that any clip covers: where no clip has but a few of the words, words alone say little.
+        For sound it is the cosine at which the embedder is sure.
         """
+        sound = {AUDIO: self._indexes.sure_cosine or 1.0}
         try:
-            return {KEYWORD: self._indexes.keyword.max_score(self._parsed) / max(self.coverage, 1e-6)}
+            words = self._indexes.keyword.max_score(self._parsed) / max(self.coverage, 1e-6)
         except IndexStoreError:
-            return {}  # a damaged index gives no scores that could be divided
+            return sound  # a damaged index gives no scores that could be divided
+        return {KEYWORD: words, **sound}
 
     @cached_property
     def coverage(self) -> float:
