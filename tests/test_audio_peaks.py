@@ -15,7 +15,16 @@ import soundfile
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foley_desktop.audio.peaks import BASE_BIN, LEVEL_STEP, PeakCache, Peaks, compute, view_samples
+from foley_desktop.audio import peaks as peaks_module
+from foley_desktop.audio.peaks import (
+    BASE_BIN,
+    LEVEL_STEP,
+    PREVIEW_BIN,
+    PeakCache,
+    Peaks,
+    compute,
+    view_samples,
+)
 from foley_desktop.errors import AudioFileError
 
 SynthFactory = Callable[..., Path]
@@ -225,3 +234,41 @@ def test_every_field_case_that_plays_has_a_waveform(shared_dir: Path) -> None:
         drawn += 1
         assert np.isfinite(peaks.view(0, max(1, peaks.frames), 500)).all(), path.name
     assert drawn > 10
+
+
+def test_previews_cover_what_was_read_and_the_outline_is_read_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(peaks_module, "_PREVIEW_EVERY_S", 0.0)
+    samples = np.random.default_rng(1).uniform(-1, 1, (900_000, 2)).astype(np.float32)
+    seen: list[Peaks] = []
+    whole = compute(write(tmp_path / "a.wav", samples), preview=seen.append)
+    assert len(seen) > 1 and [p.frames for p in seen] == sorted(p.frames for p in seen)
+    for part in seen:
+        assert part.levels[0].bins[0].min() == samples[: part.frames].min()
+        assert part.base_bin == PREVIEW_BIN
+    cache = PeakCache(tmp_path / "peaks")
+    cache.store("ab", whole)
+    outline = cache.load_outline("ab")
+    assert outline is not None and outline.frames_per_bin == whole.outline.frames_per_bin
+    np.testing.assert_array_equal(outline.bins, whole.outline.bins)
+    assert 256 < outline.bins.shape[2] <= 1024
+
+
+@pytest.mark.parametrize("most", [200, 1000, 4000])
+def test_a_very_large_clip_is_kept_coarser_and_still_true(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    monkeypatch.setattr(peaks_module, "MOST_BINS", most)
+    samples = np.random.default_rng(2).uniform(-1, 1, (700_123, 2)).astype(np.float32)
+    peaks = compute(write(tmp_path / "a.wav", samples))
+    assert peaks.base_bin == {200: 4096, 1000: 4096, 4000: 1024}[most]
+    starts = np.arange(0, len(samples), peaks.base_bin)
+    np.testing.assert_array_equal(peaks.levels[0].bins[0], np.minimum.reduceat(samples, starts).T)
+    power = np.add.reduceat(samples.astype(np.float64) ** 2, starts)
+    sizes = np.diff(starts, append=len(samples))[:, None]
+    np.testing.assert_allclose(peaks.levels[0].bins[2], np.sqrt(power / sizes).T, rtol=1e-4)
+    cache = PeakCache(tmp_path / "peaks")
+    cache.store("ab", peaks)
+    found = cache.load("ab")
+    assert found is not None and same(found, peaks)

@@ -163,19 +163,41 @@ def compute(
     with open_audio(path) as reader:
         info = reader.info
         builder = _Builder(info.samplerate, info.channels)
-        told = time.monotonic()
+        began = told = time.monotonic()
         for block in _whole_bins(reader.read, builder.block_frames):
             if cancelled is not None and cancelled():
                 raise CancelledError
             builder.add(block)
             if progress is not None:
                 progress(min(1.0, builder.frames / info.frames) if info.frames else 0.0)
-            if preview is not None and time.monotonic() - told >= _PREVIEW_EVERY_S:
+            now = time.monotonic()
+            if preview is not None and now - told >= max(_PREVIEW_EVERY_S, (now - began) / 5):
                 preview(builder.preview())
-                told = time.monotonic()
+                told = now
     if progress is not None:
         progress(1.0)
     return builder.finish()
+
+
+class _Growing:
+    """Bins, one part behind the other, in memory that doubles: what was given out stays as it was."""
+
+    def __init__(self, channels: int) -> None:
+        self._bins = np.empty((3, channels, 1024), np.float32)
+        self.count = 0
+
+    def add(self, part: np.ndarray) -> None:
+        end = self.count + part.shape[2]
+        if end > self._bins.shape[2]:
+            larger = np.empty((*self._bins.shape[:2], max(end, 2 * self._bins.shape[2])), np.float32)
+            larger[..., : self.count] = self.bins
+            self._bins = larger
+        self._bins[..., self.count : end] = part
+        self.count = end
+
+    @property
+    def bins(self) -> np.ndarray:
+        return self._bins[..., : self.count]
 
 
 class _Builder:
@@ -186,43 +208,34 @@ class _Builder:
         self.frames = 0
         self._rate, self._channels = samplerate, channels
         self._bin = BASE_BIN
-        self._parts: list[np.ndarray] = []
-        self._bins = 0
-        self._coarse: list[np.ndarray] = []
+        self._fine, self._coarse = _Growing(channels), _Growing(channels)
         self.block_frames = max(1, (1 << 18) // channels // PREVIEW_BIN) * PREVIEW_BIN
 
     def add(self, block: np.ndarray) -> None:
         """Takes the next ``block_frames`` frames; fewer only at the end."""
         bins = _summarise(block)
         coarse, size = bins, BASE_BIN
-        while size < max(self._bin, PREVIEW_BIN):
+        while size < PREVIEW_BIN:
             if size == self._bin:
                 bins = coarse
             coarse, size = _coarser(coarse, len(block) / size), size * LEVEL_STEP
-        bins = coarse if size == self._bin else bins
         self.frames += len(block)
-        self._parts.append(bins)
-        self._coarse.append(coarse)
-        self._bins += bins.shape[2]
-        if self._bins * self._channels > MOST_BINS and self._bin * LEVEL_STEP <= PREVIEW_BIN:
-            self._thin_out()
-
-    def _thin_out(self) -> None:
-        self._parts = [_coarser(self._joined(self._parts), self.frames / self._bin)]
-        self._bins = self._parts[0].shape[2]
-        self._bin *= LEVEL_STEP
+        self._fine.add(coarse if self._bin == PREVIEW_BIN else bins)
+        self._coarse.add(coarse)
+        if self._fine.count * self._channels > MOST_BINS and self._bin < PREVIEW_BIN:
+            thinned = _coarser(self._fine.bins, self.frames / self._bin)
+            self._fine = _Growing(self._channels)
+            self._fine.add(thinned)
+            self._bin *= LEVEL_STEP
 
     def preview(self) -> Peaks:
-        size = max(self._bin, PREVIEW_BIN)
-        levels = _levels(self._joined(self._coarse), self.frames, size)
-        return Peaks(self._rate, self.frames, self._channels, levels)
+        return self._peaks(self._coarse.bins, PREVIEW_BIN)
 
     def finish(self) -> Peaks:
-        levels = _levels(self._joined(self._parts), self.frames, self._bin)
-        return Peaks(self._rate, self.frames, self._channels, levels)
+        return self._peaks(self._fine.bins, self._bin)
 
-    def _joined(self, parts: list[np.ndarray]) -> np.ndarray:
-        return np.concatenate(parts, axis=2) if parts else np.zeros((3, self._channels, 0), np.float32)
+    def _peaks(self, base: np.ndarray, size: int) -> Peaks:
+        return Peaks(self._rate, self.frames, self._channels, _levels(base, self.frames, size))
 
 
 def _whole_bins(read: Callable[[int], np.ndarray], size: int) -> Iterator[np.ndarray]:
@@ -362,24 +375,23 @@ class _Fields:
         return Peaks(self.rate, self.frames, self.channels, _levels(base, self.frames, self.base_bin))
 
 
-def _pack(peaks: Peaks) -> tuple[Buffer, Buffer, Buffer]:
-    """Header, outline and base, without a copy of the two."""
-    base, outline = (_buffer(level.bins) for level in (peaks.levels[0], peaks.outline))
-    head = (
-        _MAGIC,
-        peaks.samplerate,
-        peaks.channels,
-        peaks.frames,
-        peaks.base_bin,
-        peaks.outline.frames_per_bin,
-        zlib.crc32(outline),
-        zlib.crc32(base),
+def _pack(peaks: Peaks) -> list[Buffer]:
+    """Header, outline and base, without a copy of them."""
+    outline, base = (
+        [np.ascontiguousarray(line, "<f4").view(np.uint8).data for plane in level.bins for line in plane]
+        for level in (peaks.outline, peaks.levels[0])
     )
-    return _HEADER.pack(*head), outline, base
+    sizes = (peaks.base_bin, peaks.outline.frames_per_bin)
+    sums = (_checksum(outline), _checksum(base))
+    head = _HEADER.pack(_MAGIC, peaks.samplerate, peaks.channels, peaks.frames, *sizes, *sums)
+    return [head, *outline, *base]
 
 
-def _buffer(bins: np.ndarray) -> Buffer:
-    return np.ascontiguousarray(bins, "<f4").reshape(-1).view(np.uint8).data
+def _checksum(pieces: list[memoryview]) -> int:
+    checksum = 0
+    for piece in pieces:
+        checksum = zlib.crc32(piece, checksum)
+    return checksum
 
 
 def _unpack(data: bytes) -> Peaks | None:

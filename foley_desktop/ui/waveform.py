@@ -62,7 +62,7 @@ class Waveform(QWidget):
         super().__init__(parent)
         self.setObjectName("waveform")
         self.setMouseTracking(True)
-        self.setMinimumHeight(96)
+        self.setMinimumHeight(132)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.clip: Clip | None = None
