@@ -180,6 +180,8 @@ def test_texts_have_unit_vectors(embedder: CompactEmbedder) -> None:
     assert vectors.shape == (3, embedder.dim)
     assert np.allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-5)
     assert np.array_equal(vectors[:1], CompactText().embed_text("dog bark"))
+    padding = embedder.description.padding
+    assert padding and not vectors[:, -padding:].any() and vectors[:, :-padding].any()
     assert embedder.embed_text([]).shape == (0, embedder.dim)
 
 

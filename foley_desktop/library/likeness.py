@@ -5,8 +5,9 @@ information retrieval", 1971): with ``p`` and ``m`` the mean directions of what 
 
     q = p - 0.5 m
 
-Over clips of one name in packages that no training has seen, two examples and one to be unlike took the
-share of the unlike kind among ten answers from 13 % to 5 % and that of the wanted kind from 71 % to 67 %.
+Over clips of one name in packages that no training has seen, two examples and one of the kind most often
+mistaken for theirs, to be unlike, halved the share of that kind among ten answers, from 20 % to 10 %, and
+cost the wanted kind little, from 24 % to 22 %.
 
 "This, but metallic" is arithmetic in the joint space of text and sound, with ``c`` the direction of the
 examples, ``d`` that of the words and ``s`` the strength::
@@ -15,10 +16,11 @@ examples, ``d`` that of the words and ``s`` the strength::
     q = (1 - s) c / spread(c) + s d / spread(d)
 
 ``spread`` is the standard deviation of the library's cosines with a direction: sounds are nearer to one
-another than to any text, and without it the words would not be heard below three quarters. On packages that
-no training has seen the first ten answers at one half lie among the nearest 20 % of the clips by the sound
-and among the nearest 17 % by the words. Length is no direction in that space: ``longer`` and ``shorter``
-compare durations instead.
+another than to any text, and without it the words would not be heard below three quarters. Columns in which
+no text points are left out of ``c``: they hold most of what sounds have in common, and would drown the rest.
+On packages that no training has seen the first ten answers at one half lie on average among the nearest 17 %
+of the clips by the sound and among the nearest 12 % by the words. Length is no direction in that space:
+``longer`` and ``shorter`` compare durations instead.
 
 The examples never stand among the answers, ``k`` others do if there are that many.
 """
@@ -122,7 +124,7 @@ class Likeness:
             raise FoleyError("There are no words to go by.", hint="Say how it should differ, e.g. metallic.")
         clip = _direction([self._ears.joint(e) for e in wanted], [self._ears.joint(e) for e in unwanted])
         change = self._change(wish)
-        vector = clip if change is None else self._mixed(clip, change, strength)
+        vector = clip if change is None else self._mixed(self._worded(clip), change, strength)
         filters = self._with_length(filters, wish, wanted[0])
         hits = self._nearest(vector, self._indexes.audio, [*wanted, *unwanted], k, filters, change)
         title = f"{_title(wanted, unwanted)}, but {words.strip()}"
@@ -145,6 +147,11 @@ class Likeness:
         if not wish.away:
             return _unit(vectors[0])
         return _unit(vectors[0] - vectors[1] if wish.towards else -vectors[0])
+
+    def _worded(self, vector: np.ndarray) -> np.ndarray:
+        """A direction of the joint space without the columns in which no text points."""
+        padding = self._indexes.describe().padding
+        return _unit(np.concatenate([vector[: len(vector) - padding], np.zeros(padding)]))
 
     def _mixed(self, clip: np.ndarray, change: np.ndarray, strength: float) -> np.ndarray:
         strength = min(max(strength, 0.0), 1.0)

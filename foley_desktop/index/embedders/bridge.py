@@ -37,6 +37,7 @@ KINDS = 128
 """Columns by which the likeness space compares what kinds of sound two clips seem to be."""
 LIKENESS_DIM = HEARD + KINDS
 _USED = HEARD + CATEGORIES + CLASSES
+PADDING = DIM - _USED
 
 HIDDEN = 256 + 128
 """Columns of hidden layers before the logits of each head, see ``AisfxNetwork.head_features``."""

@@ -40,7 +40,11 @@ def describe() -> Description:
     joint = fingerprint(*heard, *minilm.model_files())
     sound = fingerprint(*heard)
     return Description(
-        f"compact-{joint}-{PIPELINE}", bridge.DIM, f"compact-likeness-{sound}-{PIPELINE}", bridge.LIKENESS_DIM
+        f"compact-{joint}-{PIPELINE}",
+        bridge.DIM,
+        f"compact-likeness-{sound}-{PIPELINE}",
+        bridge.LIKENESS_DIM,
+        padding=bridge.PADDING,
     )
 
 

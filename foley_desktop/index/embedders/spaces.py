@@ -26,7 +26,8 @@ _AHEAD = 3
 class Description(NamedTuple):
     """The spaces of an embedder. ``likeness_*`` is None without a sound-only space of its own.
 
-    ``rule`` says how it wants clips cut.
+    ``rule`` says how it wants clips cut. ``padding`` is the number of last columns of the joint space in
+    which no text points: they only bring vectors of sounds to unit length.
     """
 
     model_id: str
@@ -34,6 +35,7 @@ class Description(NamedTuple):
     likeness_model_id: str | None = None
     likeness_dim: int | None = None
     rule: WindowRule = PLAIN_RULE
+    padding: int = 0
 
     def dims(self) -> dict[str, int]:
         """Length of the vectors by space."""
