@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import math
 import random
+import subprocess
+import sys
 import time
 import unicodedata
 from pathlib import Path
@@ -22,6 +24,7 @@ from foley_desktop.audio import decode
 from foley_desktop.audio.tags import read_tags
 from foley_desktop.errors import AudioFileError
 
+REPOSITORY = Path(__file__).resolve().parent.parent
 MUTANTS = 25
 """Of each seed that libsndfile reads; of those for FFmpeg 20."""
 LIMIT_S = 2.0
@@ -66,6 +69,22 @@ def test_mutants_of_what_ffmpeg_reads(name: str, tmp_path: Path) -> None:
     for number in range(20):
         path.write_bytes(mutants.mutant(name, number))
         outcome(path)
+
+
+def test_a_lying_avi_takes_no_memory_and_plays(tmp_path: Path) -> None:
+    """Its header makes FFmpeg ask for two gigabytes; a child, whose peak of memory is its own."""
+    path = tmp_path / "a.avi"
+    path.write_bytes(mutants.mutant("a.avi", 1104))
+    script = (
+        "import sys, resource; from foley_desktop.audio.decode import probe;"
+        "print(probe(sys.argv[1]).info.frames);"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)"
+    )
+    command = [sys.executable, "-c", script, str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=REPOSITORY)
+    assert done.returncode == 0, done.stderr
+    frames, most_mb = map(int, done.stdout.split())
+    assert frames == 12288 and most_mb < 400, done.stdout
 
 
 def test_healthy_sounds_among_mutants_are_all_indexed(tmp_path: Path) -> None:

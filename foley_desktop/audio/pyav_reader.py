@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from foley_desktop.audio.ffmpeg_limits import limit_memory
 from foley_desktop.audio.reader import AudioInfo, AudioReader
 from foley_desktop.errors import AudioFileError
 
@@ -260,6 +261,7 @@ def _load(label: str) -> Any:
             hint="Install it with: pip install av",
             cause=error,
         ) from error
+    limit_memory(av)
     return av
 
 
