@@ -10,6 +10,7 @@ from PySide6.QtWidgets import (
     QAbstractItemView,
     QDialog,
     QHBoxLayout,
+    QHeaderView,
     QLineEdit,
     QTableWidget,
     QTableWidgetItem,
@@ -23,7 +24,7 @@ from foley_desktop.ui import buttons, text, theme
 Unusable = Sequence[tuple[Clip, str]]
 
 _TITLES = ("File", "Why it could not be used", "Folder")
-_WIDTHS = (230, 400, 240)
+_WIDTHS = (210, 500, 180)
 _NOTHING = "Every file of the library can be used."
 
 
@@ -73,9 +74,9 @@ class UnusableDialog(QDialog):
         table.horizontalHeader().setHighlightSections(False)
         left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
         table.horizontalHeader().setDefaultAlignment(left)
-        table.horizontalHeader().setStretchLastSection(True)
-        for number, width in enumerate(_WIDTHS[:-1]):
+        for number, width in enumerate(_WIDTHS):
             table.setColumnWidth(number, width)
+        table.horizontalHeader().setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
         table.itemSelectionChanged.connect(self._update_buttons)
         table.itemDoubleClicked.connect(lambda _: self._on_reveal())
 

@@ -144,11 +144,12 @@ def measure(service: LibraryService, right: Mapping[str, set[str]]) -> dict[str,
     }
 
 
-def on_golden(corpus: Path, golden: Path, folder: Path) -> dict[str, Any]:
+def on_golden(corpus: Path, golden: Path, folder: Path, *, indexed: bool) -> dict[str, Any]:
     service = LibraryService(DataFolder(folder))
     try:
         service.start_models()
-        drained(service.index([corpus]))
+        if not indexed:
+            drained(service.index([corpus]))
         return measure(service, labelled(service, golden))
     finally:
         service.close()
@@ -186,12 +187,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--corpus", type=Path)
     parser.add_argument("--golden", type=Path)
+    parser.add_argument("--library", type=Path, help="a library in which the corpus is indexed already")
     arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        base = Path(folder)
+    with tempfile.TemporaryDirectory() as made:
+        base = Path(made)
         report = {"demo": on_demo(base / "demo")}
         if arguments.corpus and arguments.golden:
-            report["golden"] = on_golden(arguments.corpus, arguments.golden, base / "golden")
+            folder, indexed = arguments.library or base / "golden", arguments.library is not None
+            report["golden"] = on_golden(arguments.corpus, arguments.golden, folder, indexed=indexed)
     json.dump(report, sys.stdout, indent=1, ensure_ascii=False)
     print()
     return 0
