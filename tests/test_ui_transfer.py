@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 import soundfile
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QLineEdit, QMenu
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QGuiApplication, QHelpEvent
+from PySide6.QtWidgets import QApplication, QLineEdit, QMenu, QToolTip
 from transfer_support import Receiver, choose_row
-from ui_support import Desk, copy_library, make_library
+from ui_support import Desk, copy_library, make_library, middle
 
 from foley_desktop.audio.treatment import Treatment
 from foley_desktop.library.presets import Preset
@@ -116,6 +116,38 @@ def test_a_drag_that_was_given_up_keeps_its_file_and_is_no_use(desk: Desk, recei
     assert desk.service.transfer.usage.of(clip.id) == []
 
 
+def test_nothing_that_is_held_is_taken_away(desk: Desk, receiver: Receiver) -> None:
+    handover = desk.window.handover
+    desk.service.transfer.presets.save(Preset("p", ".flac"))
+    desk.window.wings["transfer"].set_manner(preset="p")
+    desk.wait(lambda: handover.manner.preset.name == "p")
+    handover.prepare_rows([desk.model.clip_at(0)])
+    desk.wait(lambda: handover.rows.paths)
+    handover._make_region_ahead()  # as when the preset was changed a moment ago
+    done: list[object] = []
+    desk.window.runner.spotting.submit(lambda: None, done.append)
+    desk.wait(lambda: done)
+    assert handover.rows.start(desk.view)
+    assert soundfile.info(receiver.got[0][0]).format == "FLAC"
+
+
+def test_closing_discards_what_was_never_dragged_and_keeps_what_was(
+    qtbot: Any, made: tuple[Path, Path], tmp_path: Path, receiver: Receiver
+) -> None:
+    desk = Desk(qtbot, copy_library(made[0], tmp_path / "library"))
+    desk.wait_listed(10)
+    choose_row(desk, "rain on roof.wav")
+    desk.window.deck.waveform.set_region(Region(1.0, 2.0))
+    drag_region(desk)
+    desk.window.deck.waveform.set_region(Region(2.0, 3.0))
+    desk.wait(lambda: len(spotted(desk)) == 2)
+    desk.window.handover.prepare_region()
+    desk.wait(lambda: desk.window.handover.region.paths)
+    folder = desk.service.transfer.folder
+    desk.close()
+    assert [str(path) for path in folder.iterdir()] == receiver.got[0]
+
+
 # ---------------------------------------------------------------- rows, presets, as heard
 
 
@@ -212,6 +244,12 @@ def test_only_completed_drops_are_uses_and_they_show_at_once(desk: Desk, receive
     clip = desk.model.clip_at(row)
     words = use_words(desk.service.transfer.usage.of(clip.id))
     assert words.count("\n") == 1 and "dragged out, for Untitled project" in words
+    desk.view.scrollTo(cell)
+    place = middle(desk.view, row, BY_NAME["used"])
+    viewport = desk.view.viewport()
+    QApplication.sendEvent(viewport, QHelpEvent(QEvent.Type.ToolTip, place, viewport.mapToGlobal(place)))
+    desk.wait(lambda: "dragged out" in QToolTip.text())
+    QToolTip.hideText()
     menu = desk.window.search_bar.chips
     from foley_desktop.models import Condition
 

@@ -24,7 +24,7 @@ from foley_desktop.workers.transfer_jobs import BinState, Copied, Manner
 if TYPE_CHECKING:
     from foley_desktop.ui.main_window import MainWindow
 
-WIDTH = 350
+WIDTH = 390
 
 
 class BinWing(QObject):

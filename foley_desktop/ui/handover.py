@@ -63,7 +63,7 @@ class Handover(QObject):
         self._rest.setSingleShot(True)
         self._rest.setInterval(AT_REST_MS)
         self._rest.timeout.connect(self._make_region_ahead)
-        deck.waveform.region_changed.connect(lambda _: self._rest.start())
+        deck.waveform.region_changed.connect(lambda _: self._on_region())
 
     def source(self, widget: QWidget, forget_press: Callable[[], None]) -> DragSource:
         """A further place that drags go out from; the caller connects its presses and moves."""
@@ -136,10 +136,14 @@ class Handover(QObject):
         if press == self._press and drag.paths is None and not self._began and held:
             self.slow.emit()
 
+    def _on_region(self) -> None:
+        # Who selects holds nothing else. What may be held is not touched otherwise, whatever changes.
+        self._withdraw()
+        self._rest.start()
+
     def _make_region_ahead(self) -> None:
         clip, region = self._deck.clip, self._deck.region
         orders = self.orders([(clip, region)]) if clip is not None and region is not None else []
-        self._withdraw()
         self._ahead += 1
         number = self._ahead
 
@@ -157,8 +161,11 @@ class Handover(QObject):
             self._runner.spotting.submit(partial(transfer_jobs.withdraw, self._service, parcels))
 
     def stop(self) -> None:
-        """The window closes: what was never dragged goes."""
+        """The window closes: what was never dragged goes, with the last small writes."""
         self._rest.stop()
+        parcels = [] if self._began else self._offered
+        work = partial(transfer_jobs.tidy_up, self._service, parcels)
+        self._runner.writes.slip_in(work, what="Discarding what was not dragged")
 
     # --- what became of it
 

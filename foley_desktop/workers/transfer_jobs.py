@@ -124,6 +124,12 @@ def withdraw(service: LibraryService, parcels: Sequence[Parcel]) -> None:
     service.transfer.withdraw(parcels)
 
 
+def tidy_up(service: LibraryService, parcels: Sequence[Parcel]) -> None:
+    """No drag began with these, and none will: discards them and what else was made ahead."""
+    service.transfer.withdraw(parcels)
+    service.transfer.discard()
+
+
 def remember(service: LibraryService, parcels: Sequence[Parcel], how: How, place: str = "") -> float:
     """Someone took these; gives the moment that is remembered."""
     return service.transfer.taken(parcels, how, place)
