@@ -302,12 +302,13 @@ class LibraryService:
     @property
     def pictures(self) -> Pictures:
         """What is drawn of a clip's sound."""
-        with self._lock:
-            if self._pictures is None:
-                from foley_desktop.library.pictures import Pictures
+        if self._pictures is None:  # once it is there, nobody waits for what else goes on under the lock
+            with self._lock:
+                if self._pictures is None:
+                    from foley_desktop.library.pictures import Pictures
 
-                self._pictures = Pictures(self.catalog, self.data.peaks)
-            return self._pictures
+                    self._pictures = Pictures(self.catalog, self.data.peaks)
+        return self._pictures
 
     def peaks(self, clip: Clip, *, cancelled: Callable[[], bool] | None = None) -> Peaks:
         """The waveform of a clip; raises as :meth:`Pictures.peaks`."""

@@ -17,7 +17,6 @@ from PySide6.QtGui import QImage
 
 from foley_desktop.audio.peaks import Level
 from foley_desktop.errors import FoleyError
-from foley_desktop.library.pictures import Pictures
 from foley_desktop.library.service import LibraryService
 from foley_desktop.models import Clip
 from foley_desktop.ui import theme
@@ -139,7 +138,7 @@ class Sketches(QObject):
             return
         clips = sorted(self._wanted.values(), key=lambda clip: clip.duration_s or 0.0)
         self._reading = reading = _Reading(clips[0], self._runner)
-        work = partial(_read_first, self._service.pictures, clips, reading)
+        work = partial(_read_first, self._service, clips, reading)
         self._runner.sketches.submit(work, self._done, self._failed, what="A small waveform")
 
     def _done(self, found: dict[str, np.ndarray | None]) -> None:
@@ -166,9 +165,9 @@ class Sketches(QObject):
         self._view.viewport().update(left, 0, width, self._view.viewport().height())
 
 
-def _read_first(pictures: Pictures, clips: list[Clip], reading: _Reading) -> dict[str, np.ndarray]:
+def _read_first(service: LibraryService, clips: list[Clip], reading: _Reading) -> dict[str, np.ndarray]:
     """Outlines of all that the cache has; where it has none, of the first clip. On a worker."""
-    found = {}
+    pictures, found = service.pictures, {}
     for clip in clips:
         if reading.is_over():
             break

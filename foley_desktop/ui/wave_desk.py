@@ -117,7 +117,9 @@ class WaveDesk(QWidget):
         self.bar.show_loudness(None, wave_bar.MEASURING)
         self._fetch_peaks(self._look)
         self._read(
-            "markers", partial(self._service.pictures.markers, clip), partial(self._take_markers, self._look)
+            "markers",
+            lambda: self._service.pictures.markers(clip),
+            partial(self._take_markers, self._look),
         )
 
     def capture(self) -> dict[str, Any]:
@@ -137,7 +139,7 @@ class WaveDesk(QWidget):
         self._runner.reads.submit(work, done, key=key, what="Reading the waveform")
 
     def _fetch_peaks(self, look: _Look) -> None:
-        pictures, clip, wave, mailbox = self._service.pictures, look.clip, self.waveform, self._runner.mailbox
+        clip, wave, mailbox = look.clip, self.waveform, self._runner.mailbox
 
         def show(peaks: Peaks) -> None:
             mailbox.post(lambda: None if look.over else wave.show_peaks(clip.id, peaks, partial=True))
@@ -154,14 +156,17 @@ class WaveDesk(QWidget):
             self.bar.show_loudness(None)
 
         self.reading_changed.emit(True)
-        work = partial(pictures.peaks, clip, cancelled=look.is_over, preview=show)
+
+        def work() -> Peaks:
+            return self._service.pictures.peaks(clip, cancelled=look.is_over, preview=show)
+
         self._runner.reads.submit(work, done, fail, key="peaks", what="Reading the waveform")
 
     def _fetch_samples(self, clip: Clip, first: int, frames: int) -> None:
         def done(samples: np.ndarray) -> None:
             self.waveform.show_samples(clip.id, first, samples)
 
-        self._read("samples", partial(self._service.pictures.samples, clip, first, frames), done)
+        self._read("samples", lambda: self._service.pictures.samples(clip, first, frames), done)
 
     def _take_markers(self, look: _Look, markers: tuple[Marker, ...]) -> None:
         if not look.over:
@@ -182,7 +187,9 @@ class WaveDesk(QWidget):
             if not look.over:
                 self.bar.show_loudness(None)
 
-        work = partial(self._service.pictures.loudness, look.clip, cancelled=look.is_over)
+        def work() -> Loudness:
+            return self._service.pictures.loudness(look.clip, cancelled=look.is_over)
+
         self._runner.listening.submit(work, done, fail, key="loudness", what="Measuring the loudness")
 
     def _show_spectrum(self, shown: bool) -> None:
@@ -217,13 +224,13 @@ class WaveDesk(QWidget):
             close.stretch = None
             self._spectrum_rest.start()  # of a close view only the whole clip may have come
 
-        work = partial(
-            self._service.pictures.spectrogram,
-            clip,
-            *stretch,
-            cancelled=close.is_over,
-            preview=lambda picture: mailbox.post(lambda: take(picture, True)),
-        )
+        def show(picture: Spectrogram) -> None:
+            mailbox.post(lambda: take(picture, True))
+
+        def work() -> Spectrogram:
+            pictures = self._service.pictures
+            return pictures.spectrogram(clip, *stretch, cancelled=close.is_over, preview=show)
+
         self._runner.listening.submit(work, done, key="spectrum", what="The spectrogram")
 
     # --- the view
@@ -270,4 +277,4 @@ class WaveDesk(QWidget):
                     self.waveform.select_frames(first, last)
 
         total = self.waveform.view.frames
-        self._read("snap", partial(self._service.pictures.snapped, look.clip, moved, total), done)
+        self._read("snap", lambda: self._service.pictures.snapped(look.clip, moved, total), done)

@@ -10,13 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QMouseEvent,
     QNativeGestureEvent,
     QPainter,
     QPaintEvent,
-    QPen,
     QResizeEvent,
     QWheelEvent,
 )
@@ -26,11 +25,10 @@ from foley_desktop.audio.peaks import Peaks
 from foley_desktop.audio.spectrogram import Spectrogram
 from foley_desktop.models import Clip, Marker, Region
 from foley_desktop.ui import text, theme
+from foley_desktop.ui import waveform_overlay as overlay
 from foley_desktop.ui.waveform_data import WaveData
 from foley_desktop.ui.waveform_picture import Picture, Scene
 from foley_desktop.ui.waveform_pointer import Pointer
-from foley_desktop.ui.waveform_ruler import HEIGHT as RULER
-from foley_desktop.ui.waveform_ruler import paint_time, small_font
 from foley_desktop.ui.waveform_spectrum import Spectra
 from foley_desktop.ui.waveform_view import WaveView, nudged, stretched
 
@@ -185,10 +183,10 @@ class Waveform(QWidget):
         self.position_s = seconds
         if seconds is not None and self._follow(old, seconds):
             return
-        places = [self.x_of(at) for at in (old, seconds) if at is not None]
-        inside = [min(max(0.0, x), float(self.width())) for x in places]
-        if old is None or seconds is None:  # what was heard changes its colour from its start on
-            inside.append(0.0)
+        if old is None or seconds is None or self.heard_from(old) != self.heard_from(seconds):
+            self.update()  # more than the strip between the two changes its colour
+            return
+        inside = [min(max(0.0, self.x_of(at)), float(self.width())) for at in (old, seconds)]
         left, right = int(min(inside)) - 3, int(max(inside)) + 4
         self.update(left, 0, right - left, self.height())
 
@@ -348,49 +346,15 @@ class Waveform(QWidget):
             self._picture = Picture(self.scene())
         painter = QPainter(self)
         painter.drawImage(QPointF(0, 0), self._picture.face(False))
-        body = self._picture.scene.body
         if self._data is None or not self._data.frames:
             painter.setPen(theme.colour("faint"))
-            painter.drawText(body, Qt.AlignmentFlag.AlignCenter, text.shown(self._words))
-        self._paint_heard(painter, body)
-        self._paint_region(painter, body)
-        self._paint_pointer(painter)
+            words = text.shown(self._words)
+            painter.drawText(self._picture.scene.body, Qt.AlignmentFlag.AlignCenter, words)
+        overlay.paint(painter, self, self._picture, self._pointer)
         painter.end()
 
-    def _paint_heard(self, painter: QPainter, body: QRectF) -> None:
-        if self.position_s is None:
-            return
-        head = min(max(0.0, self.x_of(self.position_s)), float(self.width()))
+    def heard_from(self, position_s: float) -> float:
+        """Where what was heard up to a position begins: the region's start, when it lies in one."""
         region = self.region
-        inside = region is not None and region.start_s <= self.position_s <= region.end_s
-        tail = max(0.0, self.x_of(region.start_s)) if region is not None and inside else 0.0
-        if self._picture is not None and head > tail:
-            painter.save()
-            painter.setClipRect(QRectF(tail, body.top(), head - tail, body.height()))
-            painter.drawImage(QPointF(0, 0), self._picture.face(True))
-            painter.restore()
-        painter.setPen(QPen(theme.colour("text"), 1.5))
-        x = self.x_of(self.position_s)
-        painter.drawLine(QPointF(x, 0), QPointF(x, self.height()))
-
-    def _paint_region(self, painter: QPainter, body: QRectF) -> None:
-        if self.region is None:
-            return
-        left, right = self.x_of(self.region.start_s), self.x_of(self.region.end_s)
-        painter.fillRect(QRectF(left, RULER, max(1.0, right - left), self.height()), theme.colour("blue", 46))
-        painter.setPen(QPen(theme.colour("blue"), 1.4))
-        for x in (left, right):
-            painter.drawLine(QPointF(x, RULER), QPointF(x, self.height()))
-            painter.fillRect(QRectF(x - 2.5, body.center().y() - 9, 5, 18), theme.colour("blue"))
-        if right - left > 70:
-            painter.setFont(small_font(self.font()))
-            painter.setPen(theme.colour("blue"))
-            painter.drawText(QPointF(max(4.0, left + 6), self.height() - 6), "drag out")
-
-    def _paint_pointer(self, painter: QPainter) -> None:
-        x = self._pointer.x
-        if x is None or self._pointer.is_down or self.duration_s <= 0:
-            return
-        painter.setPen(QPen(theme.colour("text", 70), 1))
-        painter.drawLine(QPointF(x, RULER), QPointF(x, self.height()))
-        paint_time(painter, self.font(), x, self.time_at(x), self.width())
+        inside = region is not None and region.start_s <= position_s <= region.end_s
+        return region.start_s if region is not None and inside else 0.0
