@@ -214,6 +214,16 @@ def test_the_picture_is_as_high_as_the_sound_is_loud() -> None:
     assert image.pixelColor(5, 50) != over
 
 
+def test_a_wave_that_stays_on_one_side_is_not_filled_down_to_the_middle() -> None:
+    view = np.full((1, 9, 3), (0.6, 0.8, 0.7), np.float32)
+    body, core, over = (theme.colour(name) for name in ("wave", "wave_core", "red"))
+    image = WaveMasks(view, 100).coloured(body, core, over)
+    assert image.pixelColor(5, 50 - round(0.65 * 47)) == core
+    assert image.pixelColor(5, 50 - round(0.75 * 47)) == body
+    assert image.pixelColor(5, 50 - round(0.3 * 47)).alpha() == 0
+    assert image.pixelColor(5, 60).alpha() == 0
+
+
 def test_steep_lines_have_no_gaps() -> None:
     view = np.zeros((1, 4, 3), np.float32)
     for column, level in enumerate((-0.9, 0.9, -0.9, 0.9)):

@@ -66,6 +66,7 @@ class WaveMasks:
         lane = self._shades[top:bottom]
         np.right_shift(_cover(half - high * reach, half - low * reach, height, 1.0), 1, out=lane)
         core = _cover(half - inner_high * reach, half - inner_low * reach, height, 0.0) >> 1
+        np.minimum(core, lane, out=core)  # a wave that stays on one side of the middle has no core there
         core += _HALF * (core > 0).view(np.uint8)
         np.maximum(lane, core, out=lane)
         over = np.maximum(bins[:, 1], -bins[:, 0]) > OVER_SCALE
