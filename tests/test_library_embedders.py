@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import threading
@@ -14,6 +15,7 @@ import clap_files
 import pytest
 from file_server import serving_folder
 
+from foley_desktop.cli import main
 from foley_desktop.errors import DownloadError, GoldenSetError, ModelError
 from foley_desktop.eval.golden import GoldenQuery, GoldenSet
 from foley_desktop.index.embedders import clap_store
@@ -192,6 +194,18 @@ def test_a_clip_that_cannot_be_read_any_more_holds_nothing_up(service: LibrarySe
     assert size
 
 
+def test_listening_stops_when_the_user_keeps_the_old_one(service: LibraryService, clips: Path) -> None:
+    finish(service.index([clips]))
+    service.use_embedder("compact")
+    job = service.index()
+    while not next(job).what.startswith("Listening with compact: "):
+        pass
+    service.embedders.stay()
+    assert finish(job).notices == ()
+    assert (service.settings.embedder, service.settings.next_embedder) == ("hash", "")
+    assert 0 < service.embedders.progress("compact")[0] < 5, "what was heard by then is kept"
+
+
 def test_an_empty_library_has_nothing_to_ask_about(service: LibraryService) -> None:
     service.embedders.asks = True
     service.use_embedder("compact")
@@ -274,6 +288,25 @@ def test_without_its_weights_search_goes_on_by_words(service: LibraryService, cl
     service.use_embedder("hash")
     assert [hit.id for hit in service.search("dog").hits] == heard
     assert service.embedders.trouble() is None
+
+
+def test_the_command_line_measures_with_another_embedder(
+    tmp_path: Path, clips: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    library = ["--library", str(tmp_path / "cli")]
+    (tmp_path / "golden.json").write_text(
+        json.dumps({"queries": [{"id": "q", "text": "dog"}], "qrels": {"q": {"dog.wav": 1}}})
+    )
+    assert main([*library, "index", str(clips), "--embedder", "hash"]) == 0
+    measure = [*library, "--json", "evaluate", str(tmp_path / "golden.json"), "--mode", "hybrid"]
+    capsys.readouterr()
+    assert main(measure) == 0
+    plain = json.loads(capsys.readouterr().out)
+    assert main([*measure, "--embedder", "hash"]) == 0
+    assert json.loads(capsys.readouterr().out) == plain
+    assert main([*measure, "--embedder", "clap:half"]) == 1
+    assert "embedder called clap:half" in json.loads(capsys.readouterr().out)["error"]
+    assert main([*measure, "--embedder", "nonesuch"]) == 2
 
 
 def test_another_device_is_kept_and_anything_else_refused(service: LibraryService) -> None:

@@ -71,7 +71,7 @@ def library(made: tuple[Path, Path], tmp_path: Path) -> Path:
 
 @pytest.fixture
 def desk(qtbot: Any, library: Path) -> Iterator[Desk]:
-    desk = Desk(qtbot, library, TwoHashes())
+    desk = Desk(qtbot, library, TwoHashes(models_folder=library / "models"))
     desk.wait_listed(10)
     yield desk
     desk.close()
@@ -110,7 +110,7 @@ def click(desk: Desk, parent: QWidget, name: str) -> None:
 
 def answer(desk: Desk, label: str) -> None:
     """Answers the question that stands on the window."""
-    desk.wait(lambda: desk.window.findChild(Question) is not None)
+    desk.wait(lambda: desk.window.findChild(Question) is not None, 120_000)
     question = desk.window.findChild(Question)
     (button,) = [b for b in question.findChildren(QWidget) if getattr(b, "text", str)() == label]
     desk.qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
@@ -183,6 +183,8 @@ def test_both_are_measured_side_by_side_before_the_switch(desk: Desk, tmp_path: 
     click(desk, page, "embedder_switch")
     desk.wait(lambda: kept(desk) == ("compact", ""))
     desk.wait(lambda: page.switch_button.text() == "Switch to hash")
+    heads = [page.means.itemAtPosition(0, column).widget().text() for column in (1, 2, 3)]
+    assert heads == ["hash", "compact", "Change"], "what was in use then is not any more"
     click(desk, page, "embedder_switch")
     desk.wait(lambda: kept(desk) == ("hash", ""))
 
@@ -310,6 +312,7 @@ def test_too_little_room_and_a_part_that_is_there(desk: Desk) -> None:
 
 
 @pytest.mark.model
+@pytest.mark.slow
 def test_weights_are_fetched_used_and_removed(desk: Desk, tmp_path: Path) -> None:
     checkpoint = clap_files.shared_checkpoint()
     names = ("vocab.json", "merges.txt")

@@ -8,6 +8,7 @@ first. Vectors of embedders that are not active stay: going back costs nothing.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Generator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -25,6 +26,7 @@ from foley_desktop.models import IndexReport, Progress
 Job = Generator[Progress, None, IndexReport]
 
 DEVICES = ("cpu", "cuda", "mps")
+DEVICES_WITHIN_S = 120.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,11 +206,13 @@ class Embedders(Checkpoints):
         try:
             with writer_lock(service.data):
                 derived = Derived(service.catalog, service.indexes.of(name), service.models)
-                for step in derived.sound():
-                    yield replace(step, what=step.what.replace("Listening", f"Listening with {name}", 1))
+                with contextlib.closing(derived.sound()) as listening:
+                    for step in listening:
+                        if self._settings.next_embedder != name:
+                            return report  # the user has decided otherwise meanwhile
+                        yield replace(step, what=step.what.replace("Listening", f"Listening with {name}", 1))
             notices += derived.notices
             self._unreadable[name] = frozenset(derived.unreadable)
-            # The choice may have changed while this ran.
             if switch and self._settings.next_embedder == name and self.complete(name):
                 notices.append(self._take_over(name))
         except ModelError as error:
@@ -224,21 +228,17 @@ class Embedders(Checkpoints):
     # --- devices
 
     def devices(self) -> list[str]:
-        """The devices that torch can use here, the processor first; takes seconds at the first call.
+        """The devices that torch can use here, the processor first; waits for the model process. None are
+        known while the models in use need no such process.
 
         Raises:
             ModelError: the model process cannot be started.
         """
         models = self._service.models
-        if isinstance(models, ModelHost):
-            return self._asked_devices(models)
-        with ModelHost(()) as host:
-            return self._asked_devices(host)
-
-    @staticmethod
-    def _asked_devices(host: ModelHost) -> list[str]:
-        future = host.task("devices", {}, lambda *_: None)
-        return [str(name) for name in host.wait(future, 120.0)[0]["made"]["devices"]]
+        if not isinstance(models, ModelHost):
+            return []
+        future = models.task("devices", {}, lambda *_: None)
+        return [str(name) for name in models.wait(future, DEVICES_WITHIN_S)[0]["made"]["devices"]]
 
     def move_to(self, device: str) -> None:
         """Lets CLAP run on another device from now on; what torch cannot use gives way to the processor, and

@@ -35,7 +35,7 @@ EMPTY = (
     "Which embedder finds more in your library? Choose a golden set and another embedder that has heard your "
     "sounds, and compare: both answer every query, once with words, meaning and sound, once by sound alone."
 )
-NO_SET = "There is no golden set yet: make one in the relevance lab, or choose a file under Golden file."
+NO_SET = "There is no golden set yet: make one in the relevance lab, or choose a file."
 NO_OTHER = "No other embedder has listened to your sounds yet: choose one in the settings, under Models."
 
 
@@ -46,6 +46,7 @@ class EmbedderPage(QWidget):
     switch_wanted = Signal(str)
     stay_wanted = Signal()
     models_wanted = Signal()
+    file_wanted = Signal()
     query_chosen = Signal(str)
 
     def __init__(self) -> None:
@@ -133,6 +134,7 @@ class EmbedderPage(QWidget):
             line.setSpacing(6)
         first.addWidget(buttons.words("Golden set", "dim"))
         first.addWidget(self.golden, 1)
+        first.addWidget(buttons.push("Choose …", "Choose a golden file", self.file_wanted.emit))
         second.addWidget(buttons.words("With", "dim"))
         second.addWidget(self.other, 1)
         second.addWidget(buttons.words("at", "dim"))
@@ -176,10 +178,12 @@ class EmbedderPage(QWidget):
         self._fill_golden(Golden(set_id=shelf.current.id) if shelf.current else None)
 
     def show_file(self, path: str) -> None:
-        """The golden file that is chosen beside the sets."""
+        """The golden file that is chosen beside the sets; chosen from here it is meant for here."""
         path = os.path.expanduser(path.strip())
         self._file = [(f"File: {os.path.basename(path)}", Golden(file=path))] if path else []
         self._fill_golden(None)
+        if path and self.isVisible():
+            self.golden.setCurrentIndex(self.golden.count() - 1)
 
     def _fill_golden(self, wanted: Golden | None) -> None:
         before = self.golden.currentData()
@@ -194,6 +198,7 @@ class EmbedderPage(QWidget):
 
     def show_embedders(self, embedders: Sequence[Embedder], standing: Standing) -> None:
         """The embedders that know sounds and are not in use; the one that is to take over comes first."""
+        other_active = standing.active != self._standing.active
         self._standing = standing
         before = self.other.currentData()
         offered = standing.offer.name if standing.offer else ""
@@ -202,6 +207,8 @@ class EmbedderPage(QWidget):
         for name in sorted(names, key=lambda name: name != offered):
             self.other.addItem(text.shown(name, 60), name)
         self.other.setCurrentIndex(max(0, self.other.findData(offered or before)) if names else -1)
+        if other_active:
+            self._fill()
         self._update()
 
     def choose(self, name: str) -> None:

@@ -6,8 +6,9 @@ does the rest; what each of them asks for is done here.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject
 from shiboken6 import isValid
@@ -59,6 +60,7 @@ class EmbedderWing(QObject):
         page.switch_wanted.connect(self.switch)
         page.stay_wanted.connect(self.stay)
         page.models_wanted.connect(self.open_models)
+        page.file_wanted.connect(window.evaluation.choose_file)
         page.query_chosen.connect(window.search_for)
         window.library.models_changed.connect(lambda *_: self.refresh())
         window.library.overview_changed.connect(lambda _: self.refresh())
@@ -196,8 +198,7 @@ class EmbedderWing(QObject):
                 window.messages.say(f"{text.shown(name, 60)} is listening to your sounds now.")
                 window.library.rescan(None)
 
-        # Behind an index run that is going on: it works with the embedder it began with.
-        self._write(settings_jobs.use_embedder_job(window.service, name), used)
+        self._write(partial(embedder_jobs.use, window.service, name), used, f"Choosing {name}")
 
     # --- the word
 
@@ -232,31 +233,31 @@ class EmbedderWing(QObject):
             if unheard:
                 window.library.rescan(None)
 
-        self._write(embedder_jobs.switch_job(window.service, name), switched)
+        self._write(partial(embedder_jobs.switch, window.service, name), switched, f"Switching to {name}")
 
     def stay(self) -> None:
         """Goes on with the active embedder."""
         window = self._window
-        self._write(
-            embedder_jobs.stay_job(window.service),
-            lambda name: (window.messages.say(f"{text.shown(name, 60)} stays in use."), self.refresh()),
-        )
+
+        def stayed(name: str) -> None:
+            self.refresh()
+            window.messages.say(f"{text.shown(name, 60)} stays in use.")
+
+        self._write(partial(embedder_jobs.stay, window.service), stayed, "Keeping the embedder")
 
     def _on_changed(self) -> None:
         self.refresh()
         self._window.library.start_models()
         self._window.results.search.refresh()
 
-    def _write(self, job: Job, done: object) -> None:
+    def _write(self, work: Callable[[], Any], done: Callable[[Any], None], what: str) -> None:
+        """Does something small between two steps of an index run, which goes on with what is chosen then."""
+
         def failed(error: FoleyError) -> None:
             self.refresh()
             self._window.messages.fail(error)
 
-        job.finished.connect(done)
-        job.failed.connect(failed)
-        job.cancelled.connect(self.refresh)
-        self._window.status.jobs.add(job)
-        self._window.runner.writes.submit(job)
+        self._window.runner.writes.slip_in(work, done, failed, what)
 
     # --- weights
 
@@ -338,17 +339,16 @@ class EmbedderWing(QObject):
             if unheard:
                 window.library.rescan(None)
 
-        self._write(embedder_jobs.remove_job(window.service, name), removed)
+        self._write(partial(embedder_jobs.remove, window.service, name), removed, f"Removing {name}")
 
     # --- devices
 
     def _ask_devices(self) -> None:
         window = self._window
-        self._devices = ["cpu"]  # asked once
 
         def take(names: list[str]) -> None:
             self._devices = names
-            if self.models is not None:
+            if names and self.models is not None:
                 self.models.show_devices(names, window.service.settings.device)
 
         window.runner.reads.submit(

@@ -64,26 +64,39 @@ def compare_job(service: LibraryService, golden: Golden, name: str, k: int) -> J
     return Job(f"Comparing {name}", work, kind="evaluate")
 
 
-def switch_job(service: LibraryService, name: str) -> Job:
-    """Makes an embedder the active one now; the result is whether there are sounds it does not know."""
+def use(service: LibraryService, name: str) -> bool:
+    """Chooses an embedder; whether there are sounds it does not know."""
+    service.use_embedder(name)
+    return _is_deaf_to_some(service, name)
 
-    def work() -> bool:
-        service.embedders.check(name)
-        service.embedders.switch(name)
+
+def switch(service: LibraryService, name: str) -> bool:
+    """Makes an embedder the active one now; whether there are sounds it does not know."""
+    service.embedders.check(name)
+    service.embedders.switch(name)
+    return _is_deaf_to_some(service, name)
+
+
+def stay(service: LibraryService) -> str:
+    """Keeps the active embedder and gives its name."""
+    service.embedders.stay()
+    return service.settings.embedder
+
+
+def remove(service: LibraryService, name: str) -> bool:
+    """Deletes the weights of an embedder; whether compact took its place without knowing every sound."""
+    before = service.settings.embedder
+    service.embedders.remove(name, fall_back=True)
+    after = service.settings.embedder
+    return after != before and _is_deaf_to_some(service, after)
+
+
+def _is_deaf_to_some(service: LibraryService, name: str) -> bool:
+    try:
         heard, clips = service.embedders.progress(name)
-        return heard < clips
-
-    return Job(f"Switching to {name}", work, kind="embedder")
-
-
-def stay_job(service: LibraryService) -> Job:
-    """Keeps the active embedder; its result is the name."""
-
-    def work() -> str:
-        service.embedders.stay()
-        return service.settings.embedder
-
-    return Job("Keeping the embedder", work, kind="embedder")
+    except FoleyError:
+        return False
+    return heard < clips
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,24 +140,6 @@ def delete_job(service: LibraryService, added: Added) -> Job:
         return (yield from service.embedders.delete_original(added.file))
 
     return Job(f"Deleting {os.path.basename(added.file)}", work, kind="checkpoint")
-
-
-def remove_job(service: LibraryService, name: str) -> Job:
-    """Deletes the weights of an embedder; the result is whether compact took its place without knowing
-    every sound."""
-
-    def work() -> bool:
-        before = service.settings.embedder
-        service.embedders.remove(name, fall_back=True)
-        if service.settings.embedder == before:
-            return False
-        try:
-            heard, clips = service.embedders.progress(service.settings.embedder)
-        except FoleyError:
-            return False
-        return heard < clips
-
-    return Job(f"Removing the weights of {name}", work, kind="embedder")
 
 
 def market(service: LibraryService) -> Market:

@@ -10,7 +10,6 @@ from foley_desktop.audio.player import Player, create_player
 from foley_desktop.errors import FoleyError
 from foley_desktop.index.embedders import clap_store
 from foley_desktop.library.service import LibraryService
-from foley_desktop.workers.job import Job
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,17 +76,6 @@ def _embedder(
         complete=offer is not None and offer.complete,
         removable=name in checkpoints,
     )
-
-
-def use_embedder_job(service: LibraryService, name: str) -> Job:
-    """Chooses an embedder; the result is whether vectors have to be made before or after it takes over."""
-
-    def work() -> bool:
-        service.use_embedder(name)
-        heard, clips = service.embedders.progress(name)
-        return heard < clips
-
-    return Job(f"Switching to {name}", work, kind="embedder")
 
 
 def output_devices() -> list[str]:
