@@ -140,6 +140,24 @@ def test_clips_get_categories_with_a_confidence(library: Library) -> None:
     assert run(Suggester(library.catalog, library.indexes, library.models).suggest(["nobody"])) == {}
 
 
+def test_words_written_together_count_one_by_one(library: Library, tmp_path: Path, synth: Synth) -> None:
+    synth(tmp_path / "sounds" / "heavytraffic.wav", 0.3, kind="noise", seed=50)
+    library.index()
+    (first, *_) = suggest(library, "heavytraffic.wav")["heavytraffic.wav"]
+    assert first.catid == "AMBTraf" and first.why["words"] > 0
+
+
+def test_what_was_refused_is_not_suggested_and_steps_are_handed_over(library: Library) -> None:
+    ids = library.ids()
+    asked = [ids["door creak old.wav"], ids["dog barking.wav"]]
+    suggester = Suggester(library.catalog, library.indexes, library.models)
+    handed: dict[str, tuple[Suggestion, ...]] = {}
+    made = run(suggester.suggest(asked, refused={asked[0]: {"DOORCreak"}}, take=handed.update))
+    assert handed == made and set(made) == set(asked)
+    assert "DOORCreak" not in {suggestion.catid for suggestion in made[asked[0]]}
+    assert made[asked[1]][0].catid == "ANMLDog"
+
+
 def test_labelled_clips_that_sound_alike_speak_for_their_category(
     library: Library, tmp_path: Path, synth: Synth
 ) -> None:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foley_desktop.library.codes import all_codes, is_code, plausibility
+from foley_desktop.library.codes import all_codes, halves, is_code, plausibility
 
 WORDS = """
     rain thunder door creak footsteps whoosh boing squelch ambience glass metal tyre colour aeroplane knives
@@ -60,6 +60,22 @@ def test_one_word_makes_a_name_of_something() -> None:
 
 def test_letters_of_words_are_likelier_than_others() -> None:
     assert plausibility("thunder") > plausibility("blacksmith") > plausibility("qzkvwp")
+
+
+@pytest.mark.parametrize(
+    ("word", "two"),
+    [
+        ("smallfire", ("small", "fire")),
+        ("heavytraffic", ("heavy", "traffic")),
+        ("honkhonk", ("honk", "honk")),
+        ("thunder", None),
+        ("door", None),
+        ("qzkvwpxj", None),
+        ("", None),
+    ],
+)
+def test_words_written_together_are_told_apart(word: str, two: tuple[str, str] | None) -> None:
+    assert halves(word) == two
 
 
 @given(st.text(max_size=40))

@@ -62,10 +62,22 @@ def is_code(word: str) -> bool:
 def _is_known(word: str) -> bool:
     """Whether a word, or both words that it is made of, are among those of sounds."""
     known = _known()
-    if word in known or stems([word])[0] in known:
-        return True
+    return word in known or stems([word])[0] in known or halves(word) is not None
+
+
+def halves(word: str) -> tuple[str, str] | None:
+    """The two words of sounds that an unknown one is made of, as in ``heavytraffic``; None for any other.
+
+    Args:
+        word: In lower case.
+    """
+    known = _known()
+    if word in known:
+        return None
     cuts = range(_SHORTEST_HALF, len(word) - _SHORTEST_HALF + 1)
-    return any(word[:cut] in known and word[cut:] in known for cut in cuts)
+    found = [(word[:cut], word[cut:]) for cut in cuts if word[:cut] in known and word[cut:] in known]
+    # Of several the one of the most even halves: short words are found by chance.
+    return max(found, key=lambda pair: min(map(len, pair)), default=None)
 
 
 def all_codes(words: Iterable[str]) -> bool:
