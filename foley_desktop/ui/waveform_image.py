@@ -75,7 +75,7 @@ class WaveMasks:
 
     def coloured(self, body: QColor, core: QColor, over: QColor) -> QImage:
         """The waveform with ``body`` from minimum to maximum, ``core`` up to RMS, ``over`` for marks."""
-        pixels = np.take(_palette(body, core, over), self._shades)
+        pixels = np.take(_palette(body, core, over), self._shades, mode="clip")
         form = QImage.Format.Format_ARGB32_Premultiplied
         # The copy owns its memory; the array goes with this call.
         return QImage(pixels.data, self.width, self.height, 4 * self.width, form).copy()

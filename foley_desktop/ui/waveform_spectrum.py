@@ -125,7 +125,7 @@ def _label(painter: QPainter, words: str, area: QRectF, side: Qt.AlignmentFlag) 
 def _image(levels: np.ndarray) -> QImage:
     """The picture in colours."""
     rows, columns = levels.shape
-    pixels = np.take(_palette(), levels)
+    pixels = np.take(_palette(), levels, mode="clip")
     form = QImage.Format.Format_RGB32
     return QImage(pixels.data, columns, rows, 4 * columns, form).copy()  # the copy owns its memory
 
