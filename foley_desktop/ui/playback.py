@@ -7,6 +7,8 @@ times a second where it is, and turns changes into signals. The player may come 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from foley_desktop.audio.player import Player
@@ -25,6 +27,8 @@ class Playback(QObject):
     failed = Signal(object)
     treatment_changed = Signal(object)
     """The Treatment that holds from now on."""
+    clip_changed = Signal(object)
+    """Another Clip, or none, is in hand."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -36,6 +40,11 @@ class Playback(QObject):
         self.region: Region | None = None
         self.loop = False
         self.treatment = Treatment()
+        self.holds = False
+        """Whether the treatment stays when another clip is taken in hand."""
+        self.peak: float | None = None
+        """The highest sample of the clip in hand, None until it is known."""
+        self._skips = False
         self._state = "stopped"
         self._told_error: FoleyError | None = None
         self._timer = QTimer(self)
@@ -46,6 +55,8 @@ class Playback(QObject):
         """From now on there is something to play on."""
         self._player = player
         player.set_gain_db(self._gain_db)
+        player.set_treatment(self.treatment)
+        player.set_skip_silence(self._skips)
         if self._wish is not None:
             self._play(self._wish)
 
@@ -67,19 +78,33 @@ class Playback(QObject):
         Args:
             moment_s: Where to listen first: what is not playing begins there when it is toggled.
         """
-        same = clip is not None and self.clip is not None and clip.id == self.clip.id
-        if not same:
+        if self._is_other(clip):
             self.stop()
             self.region = None
-        self.clip = clip
+        self._take(clip)
         self._moment_s = moment_s
+        if clip is not None and self._player is not None:
+            self._player.prepare()
 
     def audition(self, clip: Clip, moment_s: float | None = None) -> None:
         """Takes ``clip`` in hand and plays it, from the moment that fits if it has one."""
-        self.clip = clip
+        self._take(clip)
         self.region = None
         self._moment_s = moment_s
         self._play(moment_s or 0.0)
+
+    def _is_other(self, clip: Clip | None) -> bool:
+        return clip is None or self.clip is None or clip.id != self.clip.id
+
+    def _take(self, clip: Clip | None) -> None:
+        other, self.clip = self._is_other(clip), clip
+        if not other:
+            return
+        self.peak = None
+        if not self.holds:
+            # Before the new clip sounds, and not for the one that still does.
+            self._change_treatment(Treatment(keep_pitch=self.treatment.keep_pitch), heard=False)
+        self.clip_changed.emit(clip)
 
     def set_region(self, region: Region | None) -> None:
         """What is selected is what is played from now on."""
@@ -129,9 +154,32 @@ class Playback(QObject):
 
     def set_treatment(self, treatment: Treatment) -> None:
         """What is done to the sound from now on, also to what plays already."""
-        if treatment != self.treatment:
-            self.treatment = treatment
-            self.treatment_changed.emit(treatment)
+        self._change_treatment(treatment, heard=True)
+
+    def alter_treatment(self, **changes: object) -> None:
+        """The same with some of its parts changed."""
+        self.set_treatment(replace(self.treatment, **changes))  # type: ignore[arg-type]
+
+    def _change_treatment(self, treatment: Treatment, *, heard: bool) -> None:
+        if treatment == self.treatment:
+            return
+        self.treatment = treatment
+        if heard and self._player is not None:
+            self._player.set_treatment(treatment, self.peak)
+        self.treatment_changed.emit(treatment)
+
+    def set_peak(self, clip_id: str, peak: float) -> None:
+        """The highest sample of a clip has been found out; it counts if that clip is still in hand."""
+        if self.clip is not None and self.clip.id == clip_id:
+            self.peak = peak
+            if self._player is not None and self.treatment.normalise_db is not None:
+                self._player.set_treatment(self.treatment, peak)
+
+    def set_skip_silence(self, on: bool) -> None:
+        """Whether silence is left out of what is heard."""
+        self._skips = on
+        if self._player is not None:
+            self._player.set_skip_silence(on)
 
     def set_gain_db(self, gain_db: float) -> None:
         self._gain_db = gain_db
@@ -145,17 +193,22 @@ class Playback(QObject):
             self._wish = start_s
             return
         self._wish = None
-        region = self.region
-        inside = region is not None and region.start_s <= start_s < region.end_s
-        end_s = region.end_s if region is not None and inside else None
-        if self.loop and region is not None and inside:
-            start_s = region.start_s
-        loop_whole = self.loop and not inside
-        self._player.play(self.clip.path, start_s=0.0 if loop_whole else start_s, end_s=end_s, loop=self.loop)
-        if loop_whole and start_s > 0:
-            self._player.seek(start_s)
+        region = self.region if self.region and self.region.start_s <= start_s < self.region.end_s else None
+        least = region.start_s if region is not None else 0.0
+        self._player.play(
+            self.clip.path,
+            start_s=least,
+            end_s=region.end_s if region is not None else None,
+            loop=self.loop,
+            at_s=start_s if start_s > least else None,
+            treatment=self.treatment,
+            peak=self.peak,
+            frames=self.clip.frames,
+        )
         self._told_error = None
         self._enter("playing")
+        if self.treatment.reverse and start_s <= least:
+            start_s = region.end_s if region is not None else self.clip.duration_s or 0.0
         self.moved.emit(start_s)
 
     def _enter(self, state: str) -> None:

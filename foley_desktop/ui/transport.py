@@ -1,4 +1,7 @@
-"""The bar above the waveform: what is in hand, play, stop, loop, audition, Find similar, volume."""
+"""The bar above the waveform: what is in hand, play, stop, loop, audition, Find similar, volume.
+
+Further tools and chips come from wings, which put them into ``tools`` and ``chips``.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from foley_desktop.ui import buttons, icons, text, theme
 
 QUIETEST_DB = -40
 ROOM_FOR_VOLUME = 720
+NAME_WIDTH = 120
 
 
 class Transport(QWidget):
@@ -45,6 +49,7 @@ class Transport(QWidget):
         )
         self.find_similar.setObjectName("find_similar")
         self._name = buttons.ElidedLabel("title")
+        self._name.setMinimumWidth(NAME_WIDTH)
         self._facts = buttons.ElidedLabel("small")
         self._time = buttons.words("", "dim")
         self._time.setFont(theme.digits_font(self._time.font()))
@@ -84,6 +89,9 @@ class Transport(QWidget):
         line.addSpacing(4)
         for widget in (self.stop, self.loop, self.audition):
             line.addWidget(widget)
+        self.tools = QHBoxLayout()
+        self.tools.setSpacing(4)
+        line.addLayout(self.tools)
         line.addSpacing(8)
         about = QVBoxLayout()
         about.setSpacing(0)
@@ -92,6 +100,8 @@ class Transport(QWidget):
         about.addWidget(self._facts)
         about.addStretch(1)
         line.addLayout(about, 1)
+        self.chips = QHBoxLayout()
+        line.addLayout(self.chips)
         line.addSpacing(12)
         line.addWidget(self._time)
         line.addSpacing(12)

@@ -16,6 +16,7 @@ from foley_desktop.ui.export_desk import ExportDesk
 from foley_desktop.ui.inspector_wing import InspectorWing
 from foley_desktop.ui.settings_desk import SettingsDesk
 from foley_desktop.ui.transfer_wing import TransferWing
+from foley_desktop.ui.treatment_wing import TreatmentWing
 from foley_desktop.ui.watch_wing import WatchWing
 from foley_desktop.ui.wave_wing import WaveWing
 
@@ -42,6 +43,7 @@ def build(window: MainWindow) -> dict[str, Wing]:
         "transfer": transfer,
         "bin": BinWing(window, transfer, exports),
         "waves": WaveWing(window),
+        "treatment": TreatmentWing(window),
         "inspector": InspectorWing(window),
         "catalogue": CatalogueWing(window),
         "watch": WatchWing(window, settings),
