@@ -19,14 +19,12 @@ class BackwardReader(AudioReader):
 
     Args:
         frames: The clip's true length where it is known, from an earlier decoding; None otherwise. If the
-            reader does not know it either, the clip is decoded once to find out.
+            reader does not know it either, it has to find out.
     """
 
     def __init__(self, reader: AudioReader, frames: int | None = None) -> None:
-        if reader.frames_known:
-            frames = reader.info.frames
-        elif not frames:
-            frames = _counted(reader)
+        if reader.frames_known or not frames:
+            frames = reader.counted()
         super().__init__(reader.info, frames_known=True)
         self.frames = frames
         self._reader = reader
@@ -65,9 +63,3 @@ class BackwardReader(AudioReader):
 
     def _close(self) -> None:
         self._reader.close()
-
-
-def _counted(reader: AudioReader) -> int:
-    while len(reader.read(reader.block_frames)):
-        pass
-    return reader.position

@@ -64,5 +64,11 @@ class EarlyMpegReader(AudioReader):
         self.info = whole.info
         whole.seek(frame)
 
+    def counted(self) -> int:
+        """The length, after counting to the end; the place is the same afterwards."""
+        if self._limit is not None:
+            self._go_over(self._position)
+        return self._inner.counted()
+
     def _close(self) -> None:
         self._inner.close()

@@ -99,6 +99,14 @@ class AudioReader:
             self._seek(frame)
             self._position = frame
 
+    def counted(self) -> int:
+        """The true length in frames, by decoding what has not been read yet where nothing else tells it."""
+        if self.frames_known:
+            return self.info.frames
+        while len(self.read(self.block_frames)):
+            pass
+        return self.position
+
     def close(self) -> None:
         self._close()
 

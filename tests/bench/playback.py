@@ -1,20 +1,28 @@
-"""How fast clips begin to sound and waveforms appear: ``python tests/bench/playback.py [--device NAME]``.
+"""How fast clips begin to sound, and whether they go on: ``python tests/bench/playback.py [--device NAME]``.
 
-Prints one line a measurement. Without a device the player's clock stands in for one; with ``--pulse`` a
-private PulseAudio with a null sink does, and what it plays is recorded and compared with the file.
+Prints one JSON document. Without a device a clock stands in for one, and the moment is taken when a clip's
+first sample is handed to it; a device's own latency comes on top. With ``--pulse`` a private PulseAudio with
+a null sink plays too, and what it plays is recorded and compared with the file. ``--minutes 10`` plays that
+long while an index job runs in the same process, and counts how often the ring ran empty.
 """
 
 from __future__ import annotations
 
 import argparse
+import io
+import json
 import os
 import statistics
+import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import soundfile
@@ -24,35 +32,121 @@ sys.path[:0] = [str(Path(__file__).resolve().parents[1]), str(Path(__file__).res
 
 from pulse import PulseSink, aligned_correlation  # noqa: E402
 
+from foley_desktop.audio.device import ClockOutput, Render  # noqa: E402
 from foley_desktop.audio.engine import Engine  # noqa: E402
-from foley_desktop.audio.peaks import PeakCache, compute  # noqa: E402
-from foley_desktop.audio.player import Player, SilentPlayer  # noqa: E402
-from foley_desktop.audio.source import ClipSource  # noqa: E402
+from foley_desktop.audio.player import Player  # noqa: E402
+from foley_desktop.audio.treatment import Treatment  # noqa: E402
+
+TWO_HOURS_S = 7200
+AUDITIONS = 200
+PACE_S = 0.1
 
 
-def show(what: str, value: float, unit: str, note: str = "") -> None:
-    print(f"{what:<58} {value:10.3f} {unit:<4} {note}", flush=True)
+class Listener(ClockOutput):
+    """A device by the clock that notes when sound arrives, and when it was late to ask for it."""
+
+    BLOCK_S = 0.005
+
+    def __init__(self) -> None:
+        super().__init__(48000, 2)
+        self.late_blocks = 0
+        self.arrived_at: float | None = None
+        self.waits_for: float | None = None
+        self._last = 0.0
+
+    def start(self, render: Render) -> None:
+        def listening(out: np.ndarray, heard_at: float) -> None:
+            now = time.perf_counter()
+            self.late_blocks += self._last > 0 and now - self._last > 0.04
+            self._last = now
+            render(out, heard_at)
+            value = float(out[-1, 0])
+            wanted = self.waits_for
+            if self.arrived_at is None and value and (wanted is None or abs(value - wanted) < 1e-3):
+                self.arrived_at = now
+
+        super().start(listening)
 
 
-def median_ms(call: Callable[[], object], times: int) -> float:
-    spent = []
-    for _ in range(times):
+class Listening:
+    """Opens listeners; all of them are kept."""
+
+    def __init__(self) -> None:
+        self.outputs: list[Listener] = []
+
+    def check(self, name: str) -> None:
+        """There is always a clock."""
+
+    def open(self, name: str, latency: str) -> Listener:
+        self.outputs.append(Listener())
+        return self.outputs[-1]
+
+    def refresh(self) -> None:
+        """A clock never changes."""
+
+    def until_heard(
+        self, play: Callable[[], None], value: float | None = None, patience_s: float = 10.0
+    ) -> float:
+        """Milliseconds from the call until its first sample, or the sample ``value``, is handed over."""
+        output = self.outputs[-1]
+        output.waits_for, output.arrived_at = value, None
         began = time.perf_counter()
-        call()
-        spent.append((time.perf_counter() - began) * 1e3)
-    return statistics.median(spent)
+        play()
+        while output.arrived_at is None and time.perf_counter() < began + patience_s:
+            time.sleep(0.0005)
+        return (output.arrived_at - began) * 1e3 if output.arrived_at else float("inf")
 
 
-def write(path: Path, seconds: float, rate: int) -> str:
+def spread(times: list[float]) -> dict[str, float]:
+    ordered = sorted(times)
+    return {
+        "median": round(statistics.median(ordered), 2),
+        "p95": round(ordered[min(len(ordered) - 1, int(0.95 * len(ordered)))], 2),
+        "worst": round(ordered[-1], 2),
+    }
+
+
+def hum(seconds: float, rate: int) -> np.ndarray:
+    """Noise as most sounds are: strong below 2 kHz; loud from the first sample on."""
     noise = soxr.resample(np.random.default_rng(3).uniform(-1, 1, (round(seconds * 4000), 2)), 4000, rate)
-    noise *= 0.5 / np.abs(noise).max()
-    with soundfile.SoundFile(path, "w", rate, 2) as file:
-        for start in range(0, len(noise), 8192):  # libvorbis crashes on long writes
-            file.write(noise[start : start + 8192])
+    noise *= 0.4 / np.abs(noise).max()
+    noise[:64] = 0.2
+    return noise
+
+
+def write(path: Path, samples: np.ndarray, rate: int, times: int = 1) -> str:
+    with soundfile.SoundFile(path, "w", rate, samples.shape[1]) as file:
+        for _ in range(times):
+            for start in range(0, len(samples), 8192):  # libvorbis crashes on long writes
+                file.write(samples[start : start + 8192])
     return str(path)
 
 
-def bench_callback() -> None:
+def two_hours(folder: Path) -> dict[str, str]:
+    """Two hours each as WAV (its rest a hole in the file), FLAC and MP3."""
+    sound = hum(60.0, 44100)
+    words = (sound * 32767).astype("<i2").tobytes()
+    size = TWO_HOURS_S * 44100 * 4
+    wav = folder / "two_hours.wav"
+    form = struct.pack("<4sIHHIIHH", b"fmt ", 16, 1, 2, 44100, 176400, 4, 16)
+    head = struct.pack("<4sI4s", b"RIFF", size + 36, b"WAVE") + form + struct.pack("<4sI", b"data", size)
+    with wav.open("wb") as file:
+        file.write(head + words)
+        for minute in (60, 90, 119):
+            file.seek(44 + minute * len(words))
+            file.write(words)
+        file.truncate(44 + size)
+    flac = write(folder / "two_hours.flac", sound, 44100, TWO_HOURS_S // 60)
+    buffer = io.BytesIO()
+    soundfile.write(buffer, sound, 44100, format="MP3")
+    mp3 = folder / "two_hours.mp3"
+    mp3.write_bytes(buffer.getvalue() * (TWO_HOURS_S // 60))
+    return {"wav": str(wav), "flac": flac, "mp3": str(mp3)}
+
+
+def bench_callback() -> dict[str, float]:
+    """Microseconds that one block takes in the callback."""
+    spent = {}
     for frames in (64, 512, 2048):
         engine = Engine(48000, 2, ring_s=60)
         ring = engine.spare()
@@ -61,81 +155,140 @@ def bench_callback() -> None:
         engine.audible = True
         engine.post(ring)
         block = np.empty((frames, 2), np.float32)
-        spent = median_ms(lambda e=engine, b=block: e.render(b, 0.0), 1000)
-        show(f"callback, {frames} frames", spent * 1e3, "us", f"{spent / (frames / 48):.2%} of its time")
+        times = []
+        for _ in range(1000):
+            began = time.perf_counter()
+            engine.render(block, 0.0)
+            times.append((time.perf_counter() - began) * 1e6)
+        spent[str(frames)] = round(statistics.median(times), 1)
+    return spent
 
 
-def bench_sources(folder: Path) -> None:
-    for name, rate in (
-        ("a.wav", 48000),
-        ("b.wav", 96000),
-        ("c.flac", 44100),
-        ("d.mp3", 44100),
-        ("e.ogg", 44100),
-    ):
-        path = write(folder / name, 60.0, rate)
+def bench_starts(folder: Path) -> dict[str, Any]:
+    """From the call until the first sample is handed to the device, ms."""
+    short = write(folder / "short.wav", hum(3.0, 44100), 44100)
+    clips = {"3 s wav": short, **{f"2 h {kind}": path for kind, path in two_hours(folder).items()}}
+    opener = Listening()
+    player = Player(opener=opener)
+    player.prepare()
+    while not opener.outputs:
+        time.sleep(0.001)
+    found: dict[str, Any] = {}
+    manners = {"": Treatment(), ", reversed": Treatment(reverse=True), ", −5 st": Treatment(semitones=-5)}
+    for name, path in clips.items():
+        frames = soundfile.info(path).frames if path.endswith(("wav", "flac")) else None
+        for at_s, place in ((0.0, "start"), (5400.0, "1:30:00")):
+            if at_s and name.startswith("3 s"):
+                continue
+            for words, treatment in manners.items():
+                if words and at_s:
+                    continue
+                times = []
+                for _ in range(7):
+                    player.stop()
+                    time.sleep(0.05)
+                    play = partial(player.play, path, at_s=at_s, treatment=treatment, frames=frames)
+                    times.append(opener.until_heard(play))
+                found[f"{name}, {place}{words}"] = {"first": round(times[0], 2), **spread(times[1:])}
+    player.close()
+    return found
 
-        def begin(at_s: float, path: str = path) -> None:
-            source = ClipSource(path, 48000, 2, start_s=at_s)
-            source.read()
-            source.close()
 
-        show(
-            f"first block, {name[2:]} {rate} Hz, from the start", median_ms(lambda b=begin: b(0.0), 20), "ms"
-        )
-        show(f"first block, {name[2:]} {rate} Hz, from 0:45", median_ms(lambda b=begin: b(45.0), 20), "ms")
-
-
-def bench_player(player: Player, folder: Path) -> None:
-    clips = [write(folder / f"clip{i}.wav", 3.0, 44100) for i in range(30)]
-
-    def until_heard(start_s: float) -> float:
+def bench_auditions(folder: Path) -> dict[str, Any]:
+    """Two hundred clips, ten a second: each tells by its level that it is the one that is heard."""
+    levels = [0.1 + 0.003 * i for i in range(AUDITIONS)]
+    paths = [
+        write(folder / f"{i}.{'wav' if i % 2 else 'flac'}", np.full((48000, 2), level), 48000)
+        for i, level in enumerate(levels)
+    ]
+    opener = Listening()
+    player = Player(opener=opener)
+    player.prepare()
+    while not opener.outputs:
+        time.sleep(0.001)
+    threads, times, calls = threading.active_count(), [], []
+    due = time.perf_counter()
+    for path, level in zip(paths, levels, strict=True):
+        due = max(due + PACE_S, time.perf_counter())
         began = time.perf_counter()
-        while player.position_s <= start_s and time.perf_counter() - began < 5:
-            time.sleep(0.0005)
-        return (time.perf_counter() - began) * 1e3
-
-    player.play(clips[0])
-    show("play until heard, device closed", until_heard(0.0), "ms")
-    switches = []
-    for clip in clips:
-        player.play(clip, start_s=0.5)
-        switches.append(until_heard(0.5))
-        time.sleep(0.02)
-    show(
-        "play until heard, switching, median", statistics.median(switches), "ms", f"worst {max(switches):.1f}"
-    )
-    calls = [median_ms(lambda c=clip: player.play(c), 1) for clip in clips]
-    show("the call itself, worst of 30", max(calls), "ms")
-    before, used = player.underruns, time.process_time()
-    player.play(write(folder / "long.flac", 30.0, 96000), loop=True)
-    time.sleep(5.0)
-    show("underruns in 5 s of 96 kHz FLAC", player.underruns - before, "")
-    show("processor, one core", (time.process_time() - used) / 5 * 100, "%")
-    show("close", median_ms(player.close, 1), "ms")
+        times.append(opener.until_heard(lambda p=path: player.play(p), level, PACE_S))
+        calls.append((time.perf_counter() - began) * 1e3)
+        time.sleep(max(0.0, due - time.perf_counter()))
+    result = {
+        "heard": sum(1 for one in times if one < float("inf")),
+        "of": AUDITIONS,
+        "ms": spread([one for one in times if one < float("inf")]),
+        "threads more": threading.active_count() - threads,
+        "ring ran empty": player.underruns,
+        "devices opened": len(opener.outputs),
+    }
+    player.close()
+    return result
 
 
-def bench_peaks(folder: Path) -> None:
-    path = folder / "long.wav"
-    block = np.random.default_rng(0).uniform(-0.5, 0.5, (960_000, 2))
-    with soundfile.SoundFile(path, "w", 96000, 2, "PCM_24") as file:
-        for _ in range(60):
-            file.write(block)
-    began = time.perf_counter()
-    peaks = compute(str(path))
-    show("peaks of 10 min, 96 kHz stereo, 24 bit", time.perf_counter() - began, "s")
-    cache = PeakCache(folder / "cache")
-    cache.store("abcd", peaks)
-    show("the same from the cache", median_ms(lambda: cache.load("abcd"), 10), "ms")
-    show("a view of 2000 columns", median_ms(lambda: peaks.view(0, peaks.frames, 2000), 50), "ms")
+def bench_long(folder: Path, minutes: float, device: str | None) -> dict[str, Any]:
+    """Plays on while an index job runs in this process as the window's does."""
+    from foley_desktop.index.embedders.host import InProcessModels
+    from foley_desktop.library.service import LibraryService
+    from foley_desktop.settings import DataFolder
+
+    sounds = folder / "sounds"
+    sounds.mkdir()
+    rng = np.random.default_rng(0)
+    for i in range(400):
+        write(sounds / f"wooden door {i}.wav", rng.uniform(-0.3, 0.3, (48000 * (1 + i % 5), 2)), 48000)
+    stop, rounds, clips = threading.Event(), 0, 0
+
+    def index() -> None:
+        nonlocal rounds, clips
+        while not stop.is_set():
+            data = DataFolder(folder / f"library{rounds}")
+            data.create()
+            data.settings_file.write_text('{"embedder": "hash"}')
+            service = LibraryService(data, models=InProcessModels())
+            for progress in service.index([str(sounds)]):
+                clips = rounds * 400 + progress.done
+                if stop.is_set():
+                    break
+            service.close()
+            rounds += 1
+
+    path = write(folder / "played.flac", hum(30.0, 96000), 96000)
+    opener = Listening()
+    player = Player(device, "high") if device else Player(opener=opener)
+    player.play(path, loop=True)
+    worker = threading.Thread(target=index)
+    worker.start()
+    began, used, pauses = time.monotonic(), time.process_time(), 0
+    while time.monotonic() < began + minutes * 60:
+        time.sleep(0.25)
+        if player.state == "paused":
+            pauses += 1
+            player.resume()
+    result = {
+        "minutes": minutes,
+        "played": "96 kHz stereo FLAC, looped",
+        "ring ran empty": player.underruns,
+        "device losses": pauses,
+        "device asked late": sum(output.late_blocks for output in opener.outputs),
+        "libraries indexed meanwhile": rounds,
+        "processor, cores": round((time.process_time() - used) / (minutes * 60), 2),
+        "load of the machine": [round(value, 1) for value in os.getloadavg()],
+    }
+    stop.set()
+    worker.join()
+    player.close()
+    return result
 
 
-def bench_pulse(folder: Path) -> None:
+def bench_pulse(folder: Path) -> dict[str, float]:
+    """Correlation of what a sound server plays with the file."""
     code = (
         "import sys, time; from foley_desktop.audio.player import Player; p = Player('pulse', sys.argv[2]);"
         "p.play(sys.argv[1]);\nwhile p.position_s < 3: time.sleep(.01)\np.close()"
     )
-    path = write(folder / "pulse.wav", 4.0, 44100)
+    path = write(folder / "pulse.wav", hum(4.0, 44100), 44100)
+    found = {}
     for rate in (44100, 48000):
         with PulseSink(rate) as sink:
             for latency in ("low", "high"):
@@ -146,23 +299,33 @@ def bench_pulse(folder: Path) -> None:
                 )
                 recorded = sink.stop_recording().mean(axis=1)
                 whole = soxr.resample(soundfile.read(path)[0].mean(axis=1), 44100, rate)
-                found = aligned_correlation(recorded, whole[rate // 20 : rate * 2])[0]
-                show(f"correlation behind the sink at {rate} Hz, latency {latency}", found, "")
+                match = aligned_correlation(recorded, whole[: rate * 2])[0]
+                found[f"{rate} Hz, {latency}"] = round(match, 4)
+    return found
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--device", help="play on this device of PortAudio instead of a clock")
+    parser.add_argument("--device", help="play the long run on this device of PortAudio, not by a clock")
     parser.add_argument("--pulse", action="store_true", help="measure behind a private PulseAudio too")
+    parser.add_argument("--minutes", type=float, default=0.0, help="how long to play beside an index job")
+    parser.add_argument("--only", choices=("callback", "starts", "auditions", "long"), help="one part alone")
     arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        bench_callback()
-        bench_sources(folder)
-        bench_player(SilentPlayer() if arguments.device is None else Player(arguments.device), folder)
-        bench_peaks(folder)
-        if arguments.pulse:
-            bench_pulse(folder)
+    found: dict[str, Any] = {}
+    parts: dict[str, Callable[[Path], Any]] = {
+        "callback": lambda _: bench_callback(),
+        "starts": bench_starts,
+        "auditions": bench_auditions,
+    }
+    if arguments.minutes:
+        parts["long"] = lambda folder: bench_long(folder, arguments.minutes, arguments.device)
+    if arguments.pulse:
+        parts["pulse"] = bench_pulse
+    for name, part in parts.items():
+        if arguments.only in (None, name):
+            with tempfile.TemporaryDirectory() as folder:
+                found[name] = part(Path(folder))
+    print(json.dumps(found, indent=2, ensure_ascii=False))
 
 
 if __name__ == "__main__":
