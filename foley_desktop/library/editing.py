@@ -170,9 +170,10 @@ class Editor:
         edits: dict[str, dict[str, Edit | None]] = {}
         for clip in clips.values():
             tags, known = self._catalog.file_tags(clip.id), self._catalog.edits(clip.id)
+            words = effective(tags)
             for field, value in changes[clip.id].items():
                 before = _value(clip, tags, known, field)
-                own = _file_value(tags, field)
+                own = words[field] if field in WORD_FIELDS else best(tags, field)
                 after = None if value == own else Edit(value, source)
                 if value == before and (after is None) == (known.get(field) is None):
                     continue

@@ -130,6 +130,7 @@ class Sidebar(QWidget):
         position = self.tree.verticalScrollBar().value()
         self._overview = overview
         self._filling = True
+        self.tree.blockSignals(True)  # each cell would be told of otherwise, and there are thousands
         try:
             self.tree.clear()
             sidebar_sections.fill(self.tree.invisibleRootItem(), overview, self.tree.font())
@@ -140,6 +141,7 @@ class Sidebar(QWidget):
                     item.setExpanded(True)
                 item.setSelected(item.data(0, KEY) in selected)
         finally:
+            self.tree.blockSignals(False)
             self._filling = False
         self._known = {item.data(0, KEY) for item in self._items()}
         self._offer_narrowing()

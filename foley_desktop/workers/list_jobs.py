@@ -7,7 +7,7 @@ from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 
 from foley_desktop.library.list_fields import FILE_NAME, PATH
-from foley_desktop.library.lists import ListPreview, SoundList
+from foley_desktop.library.lists import ListPreview, SoundList, apply_list
 from foley_desktop.library.service import LibraryService
 from foley_desktop.models import Progress
 from foley_desktop.workers.job import Job
@@ -23,6 +23,9 @@ ENCODINGS = (
     ("shift_jis", "Japanese (Shift JIS)"),
     ("gb18030", "Chinese (GB 18030)"),
 )
+AT_ONCE = 200
+"""Up to so many sounds are searchable by their new words in the same breath."""
+
 DELIMITER_NAMES = ((",", "Comma"), ("\t", "Tab"), (";", "Semicolon"), ("|", "Bar"))
 
 
@@ -55,9 +58,14 @@ def import_job(service: LibraryService, sounds: SoundList, found: ListPreview) -
     def work() -> Generator[Progress, None, Imported]:
         clips = len(found.values)
         yield Progress(0, clips, "Setting words")
-        changed = service.desk.apply_list(sounds, found)
+        if clips <= AT_ONCE:
+            changed = service.desk.apply_list(sounds, found)
+        else:
+            changed = apply_list(service.catalog, sounds, found)
         step = service.desk.next_undo() if changed else None
         yield Progress(clips, clips, "Setting words")
+        if clips > AT_ONCE:  # in steps, between which small things are still done
+            yield from service.desk.refresh(meaning=False)
         return Imported(os.path.basename(sounds.path), len(changed), step.number if step else 0)
 
     return Job(f"Importing {os.path.basename(sounds.path)}", work, kind="list")
