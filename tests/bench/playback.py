@@ -226,6 +226,33 @@ def bench_auditions(folder: Path) -> dict[str, Any]:
     return result
 
 
+def bench_changes(folder: Path) -> dict[str, dict[str, float]]:
+    """From the call that changes the treatment in mid-play until its first sample is handed over, ms."""
+    level = 0.4
+    sides = np.stack([np.full(48000 * 60, level), np.full(48000 * 60, level / 4)], axis=1)
+    path = write(folder / "level.flac", sides, 48000)
+    opener = Listening()
+    player = Player(opener=opener)
+    player.play(path, frames=len(sides))
+    time.sleep(1.0)
+    changes = {
+        "gain": (Treatment(gain_db=-6.0), level * 10 ** (-6 / 20)),
+        "channel": (Treatment(channels="2"), level / 4),
+        "reverse and channel": (Treatment(reverse=True, channels="mid"), level * 0.625),
+        "varispeed and gain": (Treatment(semitones=5.0, gain_db=-12.0), level * 10 ** (-12 / 20)),
+    }
+    found = {}
+    for name, (treatment, value) in changes.items():
+        times = []
+        for _ in range(8):
+            player.set_treatment(Treatment())
+            time.sleep(0.15)
+            times.append(opener.until_heard(partial(player.set_treatment, treatment), value))
+        found[name] = spread(times)
+    player.close()
+    return found
+
+
 def bench_long(folder: Path, minutes: float, device: str | None) -> dict[str, Any]:
     """Plays on while an index job runs in this process as the window's does."""
     from foley_desktop.index.embedders.host import InProcessModels
@@ -309,12 +336,15 @@ def main() -> None:
     parser.add_argument("--device", help="play the long run on this device of PortAudio, not by a clock")
     parser.add_argument("--pulse", action="store_true", help="measure behind a private PulseAudio too")
     parser.add_argument("--minutes", type=float, default=0.0, help="how long to play beside an index job")
-    parser.add_argument("--only", choices=("callback", "starts", "auditions", "long"), help="one part alone")
+    parser.add_argument(
+        "--only", choices=("callback", "starts", "changes", "auditions", "long"), help="one part alone"
+    )
     arguments = parser.parse_args()
     found: dict[str, Any] = {}
     parts: dict[str, Callable[[Path], Any]] = {
         "callback": lambda _: bench_callback(),
         "starts": bench_starts,
+        "changes": bench_changes,
         "auditions": bench_auditions,
     }
     if arguments.minutes:
