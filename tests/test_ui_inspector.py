@@ -318,3 +318,9 @@ def test_all_of_a_long_list_can_be_selected(desk: Librarian) -> None:
     desk.wait(lambda: len(desk.panel.ids) == 1205)
     assert desk.panel.title.full_text() == "1,205 sounds"
     assert len(desk.view.selected_clips()) == 1205
+    desk.service.desk.editor.apply({f"m{n}": {"designer": f"D{n}"} for n in range(1200)}, "Many values")
+    found = edit_jobs.inspect(desk.service, desk.view.selected_clips())
+    assert found.distinct["designer"] == 1200
+    assert len(found.shown["designer"].values) == edit_jobs.MOST_VALUES, "what is shown is shown at once"
+    desk.panel.show_inspection(found)
+    assert desk.editor("designer").placeholderText() == "mixed values (1,200)"

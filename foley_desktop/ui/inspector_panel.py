@@ -243,7 +243,7 @@ class InspectorPanel(QDockWidget):
         self.warnings.setVisible(bool(warnings))
         for name, row in self.rows.items():
             row.set_open(bool(found.ids))
-            row.show_field(found.shown.get(name, _UNKNOWN), len(found.ids))
+            row.show_field(found.shown.get(name, _UNKNOWN), len(found.ids), found.distinct.get(name, 0))
         self._show_others(found)
         _fill(self._facts, inspector_facts.lines(found))
         self._show_rating(found.rating, found.favourite, bool(found.ids))
@@ -256,7 +256,7 @@ class InspectorPanel(QDockWidget):
             if name in known or not shown.values:
                 continue
             values = told(shown.values)
-            words = f"{len(values)} values" if shown.mixed else values[0].value
+            words = f"{text.count(found.distinct[name])} values" if shown.mixed else values[0].value
             lines.append((name.replace("_", " "), f"{words}   ({source_words(values[0].sources)})"))
         _fill(self._others, lines)
         self.sections["Other labels"].setVisible(bool(lines))

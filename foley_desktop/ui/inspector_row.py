@@ -21,6 +21,7 @@ _SOURCE_WIDTH = 58
 _COUNT_WIDTH = 34
 _LINE_PX = 16
 _MOST_LINES = 3
+_TOLD_IN_TIP = 12
 
 SOURCE_NAMES = {"edit": "edited", "list": "list", "sidecar": "beside", "UCS name": "name", "user": "you"}
 _RANK = {source: rank for rank, source in enumerate(("edit", "list", *SOURCES))}
@@ -209,33 +210,34 @@ class FieldRow(QWidget):
         """Whether there is anything to edit now."""
         self.editor.setReadOnly(not can_edit)
 
-    def show_field(self, shown: Shown, clips: int) -> None:
-        """What is known of the field over a selection of ``clips`` clips."""
+    def show_field(self, shown: Shown, clips: int, distinct: int) -> None:
+        """What is known of the field over ``clips`` clips, which have so many ``distinct`` values."""
         values = told(shown.values)
         many = clips > 1
-        conflict = len(values) > 1 and (not many or len(values) <= MOST_VALUES)
+        count = len(values) if distinct <= len(shown.values) else distinct
+        conflict = len(values) > 1 and (not many or count <= MOST_VALUES)
         counts = next((said for said in values if said.value == shown.value), None)
         sources = source_tag(counts.sources) if counts is not None and not shown.mixed else ""
         hint = "mixed values" if shown.mixed else ""
         if shown.mixed and len(values) == 1:
             hint = f"mixed values: “{values[0].value}” or nothing"
         elif shown.mixed and values:
-            hint = f"mixed values ({len(values)})"
+            hint = f"mixed values ({text.count(count)})"
         self.editor.show_value(shown.value, shown.mixed, text.shown(hint, 120), sources)
-        self.editor.setToolTip(text.plain_tooltip(self._tip(shown, values, many)))
+        self.editor.setToolTip(text.plain_tooltip(self._tip(shown, values, many, count)))
         self.back.setVisible(shown.edited > 0)
         note = ("edited" if shown.edited else "") or ("sources differ" if conflict and not many else "")
         self.note.setText(note)
         self.note.setVisible(bool(note))
         self._show_lines(values if conflict else [], shown, many)
 
-    def _tip(self, shown: Shown, values: Sequence[Told], many: bool) -> str:
+    def _tip(self, shown: Shown, values: Sequence[Told], many: bool, distinct: int) -> str:
         lines = [self.field.label + (" (Enter takes it, Esc gives it up)" if shown.values else "")]
-        for said in values[:12]:
+        for said in values[:_TOLD_IN_TIP]:
             count = f"{said.clips} × " if many else ""
             lines.append(f"{count}{said.value}   ({source_words(said.sources)})")
-        if len(values) > 12:
-            lines.append(f"and {len(values) - 12} more values")
+        if distinct > _TOLD_IN_TIP:
+            lines.append(f"and {text.count(distinct - _TOLD_IN_TIP)} more values")
         return "\n".join(lines)
 
     def _show_lines(self, values: Sequence[Told], shown: Shown, many: bool) -> None:

@@ -23,6 +23,7 @@ from foley_desktop.library.write_preview import FilePlan
 from foley_desktop.models import Clip, Progress, Root
 from foley_desktop.workers.job import Job
 
+MOST_VALUES = 60
 MANY = 500
 """Beyond so many clips their words are brought into the search by a job of its own."""
 
@@ -53,11 +54,16 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """Everything the inspector shows of a selection. ``clip`` is there when it is a single one."""
+    """Everything the inspector shows of a selection. ``clip`` is there when it is a single one.
+
+    Of each field no more than :data:`MOST_VALUES` values are told, the most frequent ones; ``distinct`` says
+    how many there are.
+    """
 
     ids: tuple[str, ...]
     clip: Clip | None
     shown: dict[str, Shown]
+    distinct: dict[str, int]
     facts: Facts
     rating: int = 0
     favourite: bool = False
@@ -70,10 +76,12 @@ def inspect(service: LibraryService, clips: Sequence[Clip]) -> Inspection:
     known = list(fresh.values()) or list(clips)
     single = known[0] if len(known) == 1 else None
     ratings = {clip.rating for clip in fresh.values()}
+    shown = service.desk.inspect(fresh) if fresh else {}
     return Inspection(
         tuple(fresh),
         single,
-        service.desk.inspect(fresh) if fresh else {},
+        {name: field._replace(values=field.values[:MOST_VALUES]) for name, field in shown.items()},
+        {name: len({value.value for value in field.values}) for name, field in shown.items()},
         _facts(service, known, single),
         ratings.pop() if len(ratings) == 1 else 0,
         bool(fresh) and all(clip.favourite for clip in fresh.values()),
