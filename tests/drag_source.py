@@ -36,7 +36,6 @@ def main(library: str, manner: str = "") -> int:
     window.show()
     view, waveform = window.results.view, window.deck.waveform
     if manner == "backwards":
-        window.deck.playback.set_treatment(Treatment(reverse=True))
         window.wings["transfer"].set_manner(drag_as_heard=True)  # type: ignore[attr-defined]
 
     def tell() -> None:
@@ -48,6 +47,8 @@ def main(library: str, manner: str = "") -> int:
         if waveform._data is None or window.handover.manner.as_heard != (manner == "backwards"):
             return
         timer.stop()
+        if manner == "backwards":
+            window.deck.playback.set_treatment(Treatment(reverse=True))
         waveform.set_region(Region(0.25 * waveform.duration_s, 0.75 * waveform.duration_s))
         rows = [view.visualRect(view.model().index(n, 1)).center() for n in range(4)]
         document = {

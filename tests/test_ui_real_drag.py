@@ -202,9 +202,9 @@ def test_a_region_arrives_as_it_is_heard(display: str, backwards: dict[str, Any]
     assert new_rate == rate and np.array_equal(new, old[first:last][::-1])
 
 
-def test_rows_arrive_as_they_are_heard(display: str, backwards: dict[str, Any], target: Program) -> None:
-    (path,), _ = dragged(display, backwards["rows"][1], target)
-    assert path != backwards["paths"][1], "not the original, which is heard otherwise"
-    old, rate = soundfile.read(backwards["paths"][1], dtype="int16", always_2d=True)
+def test_a_row_arrives_as_it_is_heard(display: str, backwards: dict[str, Any], target: Program) -> None:
+    (path,), _ = dragged(display, backwards["rows"][0], target)
+    assert path != backwards["paths"][0], "not the original, which is heard otherwise"
+    old, rate = soundfile.read(backwards["paths"][0], dtype="int16", always_2d=True)
     new, new_rate = soundfile.read(path, dtype="int16", always_2d=True)
     assert new_rate == rate and np.array_equal(new, old[::-1])

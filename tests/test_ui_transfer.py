@@ -22,7 +22,7 @@ from foley_desktop.audio.treatment import Treatment
 from foley_desktop.library.presets import Preset
 from foley_desktop.library.transfer import Order
 from foley_desktop.models import Region
-from foley_desktop.ui import drag
+from foley_desktop.ui import drag, spotting_desk
 from foley_desktop.ui.housekeeping_dialog import HousekeepingDialog
 from foley_desktop.ui.presets_dialog import PresetsDialog
 from foley_desktop.ui.results_model import BY_NAME
@@ -176,6 +176,7 @@ def test_what_is_heard_is_what_is_dragged_when_it_is_asked_for(
 ) -> None:
     source = made[1] / "doors/wooden door slam.wav"
     old = soundfile.read(source)[0]
+    choose_row(desk, "wooden door slam.wav")
     desk.window.deck.playback.set_treatment(Treatment(reverse=True, channels="2"))
     drag_rows(desk, "wooden door slam.wav")
     assert receiver.got[-1] == [str(source)]
@@ -184,7 +185,12 @@ def test_what_is_heard_is_what_is_dragged_when_it_is_asked_for(
     drag_rows(desk, "wooden door slam.wav")
     new = soundfile.read(receiver.got[-1][0])[0]
     assert np.array_equal(new, old[::-1, 1])
-    choose_row(desk, "wooden door slam.wav")
+    drag_rows(desk, "cat meow.wav")
+    assert receiver.got[-1] == [str(made[1] / "animals/cat meow.wav")], "that one was not heard backwards"
+    desk.window.deck.playback.holds = True
+    drag_rows(desk, "cat meow.wav")
+    meow = soundfile.read(made[1] / "animals/cat meow.wav")[0]
+    assert np.array_equal(soundfile.read(receiver.got[-1][0])[0], meow[::-1]), "now it would be"
     desk.window.deck.waveform.set_region(Region(0.25, 0.5))
     drag_region(desk)
     assert np.array_equal(soundfile.read(receiver.got[-1][0])[0], old[12000:24000][::-1, 1])
@@ -373,6 +379,19 @@ def test_tidying_up_shows_what_will_go_and_deletes_only_that(desk: Desk) -> None
     desk.wait(lambda: dialog.table.rowCount() == 1)
     assert [os.path.exists(parcel.file) for parcel in parcels] == [True, False, False]
     dialog.reject()
+
+
+def test_much_is_spoken_of_but_never_deleted(
+    qtbot: Any, made: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spotting_desk, "MUCH_BYTES", 999)
+    library = copy_library(made[0], tmp_path / "library")
+    (library / "spotted").mkdir()
+    (library / "spotted" / "old.wav").write_bytes(bytes(1000))
+    desk = Desk(qtbot, library)
+    desk.wait(lambda: any("take 1.0 kB" in toast.label.text() for toast in desk.window.messages.toasts))
+    desk.close()
+    assert (library / "spotted" / "old.wav").exists()
 
 
 def test_a_copied_path_is_the_plain_path(desk: Desk, made: tuple[Path, Path]) -> None:

@@ -69,7 +69,8 @@ def stem(
 ) -> str:
     """The name, without extension, of a new file.
 
-    It is tame for every file system and at most ``room`` bytes of UTF-8 long. Where it would be longer, the longest of the filled-in texts is cut, so that times and numbers stay.
+    It is tame for every file system and at most ``room`` bytes of UTF-8 long. Where it would be longer, the
+    longest of the filled-in texts is cut, so that times and numbers stay.
     """
     facts = _facts(clip, region, project, now or datetime.datetime.now())
     texts = {name: plain_name(value) if value else "" for name, value in facts.items()}

@@ -63,7 +63,7 @@ class ExportDesk(QObject):
             things,
             self._folder(),
             manner=window.handover.manner,
-            treatment=window.deck.playback.treatment,
+            treatments=[window.handover.heard(clip) for clip in clips],
             queue=self.queue,
             show=window.library.reveal,
         )

@@ -46,7 +46,7 @@ class ExportDialog(QDialog):
         folder: str,
         *,
         manner: Manner,
-        treatment: Treatment = NEUTRAL,
+        treatments: Sequence[Treatment] = (),
         queue: ExportQueue | None = None,
         show: Callable[[str], object] = lambda path: None,
     ) -> None:
@@ -57,7 +57,7 @@ class ExportDialog(QDialog):
         self._clips = [clip for clip, _ in things]
         self._regions = [region for _, region in things]
         self._manner = manner
-        self._treatment = treatment
+        self._treatments = list(treatments) or [NEUTRAL] * len(things)
         self._folder = folder
         self.form = PresetForm("export")
         self.format, self.rate, self.bits = self.form.format, self.form.rate, self.form.bits
@@ -122,8 +122,9 @@ class ExportDialog(QDialog):
             self.only_region.setText(f"Only the selected region, {stretch}")
         self.as_heard = QCheckBox("As heard: with speed, direction, channels and level as they are set now")
         self.as_heard.setObjectName("export_as_heard")
-        self.as_heard.setVisible(not self._treatment.is_neutral)
-        self.as_heard.setChecked(self._manner.as_heard and not self._treatment.is_neutral)
+        treated = not all(treatment.is_neutral for treatment in self._treatments)
+        self.as_heard.setVisible(treated)
+        self.as_heard.setChecked(self._manner.as_heard and treated)
         self.format.currentIndexChanged.connect(lambda _: self._preview())
 
     def _make_presets(self) -> None:
@@ -272,7 +273,7 @@ class ExportDialog(QDialog):
 
     def options(self, number: int = 0) -> RenderOptions:
         """What changes of one of the sounds, as it is chosen now."""
-        treatment = self._treatment if self.as_heard.isChecked() else NEUTRAL
+        treatment = self._treatments[number] if self.as_heard.isChecked() else NEUTRAL
         return self.form.preset("").options(self._clips[number], self._region(number), treatment)
 
     def _say(self) -> None:

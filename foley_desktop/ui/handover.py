@@ -81,10 +81,15 @@ class Handover(QObject):
             self._rest.start()
             self.manner_changed.emit(manner)
 
-    @property
-    def treatment(self) -> Treatment:
-        """What is done to every sound that leaves now."""
-        return self._deck.playback.treatment if self.manner.as_heard else NEUTRAL
+    def heard(self, clip: Clip) -> Treatment:
+        """How a sound is heard now: what is done to the one in hand, and to others where it is held."""
+        hand, playback = self._deck.clip, self._deck.playback
+        in_hand = hand is not None and (hand.id, hand.path) == (clip.id, clip.path)
+        return playback.treatment if in_hand or playback.holds else NEUTRAL
+
+    def treatment(self, clip: Clip) -> Treatment:
+        """What is done to a sound that leaves now."""
+        return self.heard(clip) if self.manner.as_heard else NEUTRAL
 
     def treatment_changed(self) -> None:
         """What is done to the sound while listening has changed; that may be what leaves."""
@@ -93,7 +98,7 @@ class Handover(QObject):
 
     def orders(self, things: Sequence[tuple[Clip, Region | None]]) -> list[Order]:
         """What is to leave, treated as things stand now."""
-        return [Order(clip, region, self.treatment) for clip, region in things]
+        return [Order(clip, region, self.treatment(clip)) for clip, region in things]
 
     # --- making ready
 

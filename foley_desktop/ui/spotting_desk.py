@@ -19,6 +19,8 @@ from foley_desktop.workers import transfer_jobs
 if TYPE_CHECKING:
     from foley_desktop.ui.main_window import MainWindow
 
+MUCH_BYTES = 5_000_000_000
+"""From here on the window speaks of it, once at its start."""
 SCRIPT_NAME = "foley_desktop_insert.lua"
 
 
@@ -35,6 +37,9 @@ class SpottingDesk(QObject):
         self._page: TransferPage | None = None
         self._dialog: HousekeepingDialog | None = None
         settings.opened.connect(self._add_page)
+        window.runner.reads.submit(
+            partial(transfer_jobs.spots, window.service), self._speak_of_much, what="Counting spotted files"
+        )
 
     def _add_page(self, dialog: SettingsDialog) -> None:
         page = self._page = TransferPage(self._window.service.settings.extra)
@@ -73,6 +78,13 @@ class SpottingDesk(QObject):
             size = size_words(sum(spot.size for spot in spots))
             words = f"{text.plural(len(spots), 'file')}, {size}" if spots else "nothing yet"
             self._page.show_spotted(words)
+
+    def _speak_of_much(self, spots: list[Spot]) -> None:
+        size = sum(spot.size for spot in spots)
+        if size > MUCH_BYTES:
+            self._window.messages.say(
+                f"Files that were made for drags take {size_words(size)}.", action="Look", call=self.tidy
+            )
 
     def tidy(self) -> None:
         """Lists what was made for drags, to be deleted by choice."""

@@ -32,6 +32,8 @@ from foley_desktop.workers.transfer_jobs import Manner, Sent
 if TYPE_CHECKING:
     from foley_desktop.ui.main_window import MainWindow
 
+MANY = 200
+"""Of more selected rows than this only the number is told: looking at each would hold the window up."""
 _HOW = {"drag": "dragged out", "export": "exported", "editor": "sent"}
 
 
@@ -140,6 +142,11 @@ class TransferWing(QObject):
     def _preview(self) -> None:
         window = self._window
         manner, treatment = window.handover.manner, window.handover.treatment
+        selection = window.results.view.selectionModel().selection()
+        many_rows = sum(selection.at(number).height() for number in range(selection.count()))
+        if many_rows > MANY:
+            self.bar.show_preview(f"→ {text.count(many_rows)} sounds", "")
+            return
         things = self.things()
         if not things:
             self.bar.show_preview("", "")
@@ -147,7 +154,7 @@ class TransferWing(QObject):
         preset = manner.preset
         names = []
         for clip, region in things[:2]:
-            if region is None and preset.leaves(clip, treatment):
+            if region is None and preset.leaves(clip, treatment(clip)):
                 names.append(text.file_name(clip))
             else:
                 stem = spot_names.stem(
@@ -157,7 +164,7 @@ class TransferWing(QObject):
                     project=manner.project.name,
                 )
                 names.append(stem + preset.extension_for(clip))
-        original = things[0][1] is None and preset.leaves(things[0][0], treatment)
+        original = things[0][1] is None and preset.leaves(things[0][0], treatment(things[0][0]))
         many = f" and {len(things) - 1} more" if len(things) > 1 else ""
         folder = "the file itself" if original else f"in {preset.folder or manner.folder}"
         self.bar.show_preview(f"→ {text.shown(names[0], 200)}{many}", f"{names[0]}{many}\n{folder}")

@@ -315,8 +315,9 @@ class Runner:
     ``search`` has one thread (the newest query wins), ``reads`` a small pool. ``listening`` looks into the
     sound of the clip in hand and ``sketches`` draws those of the table: both may take a while, are asked to
     give up when nobody looks any more, and so never stand in the way of a read. ``spotting`` makes the files
-    for drags, one drag after the other. ``writes`` and ``measures`` are job lanes: what changes the library, and what only reads it for long. ``lab`` does
-    what is asked about golden sets in the order it was asked; it is never behind an index run.
+    for drags, one drag after the other. ``writes`` and ``measures`` are job lanes: what changes the library,
+    and what only reads it for long. ``lab`` does what is asked about golden sets in the order it was asked;
+    it is never behind an index run.
     """
 
     def __init__(self) -> None:
