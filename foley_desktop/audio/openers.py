@@ -13,7 +13,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Generic, TypeVar
 
 import soundfile
 
@@ -26,6 +26,8 @@ from foley_desktop.audio.reader import AudioInfo, AudioReader
 from foley_desktop.audio.sndfile_reader import SndfileReader
 from foley_desktop.audio.splice import SpliceFile, Stretch
 from foley_desktop.errors import AudioFileError
+
+Layout = TypeVar("Layout")
 
 _DEMUXERS = {sniff.MPEG_PS.code: "mpeg"}
 _EARLY_BYTES = 1 << 19
@@ -142,7 +144,9 @@ def _open_ogg(job: _Job) -> AudioReader:
 
 
 def _open_links(job: _Job, where: Stretch, badges: tuple[str, ...]) -> AudioReader:
-    layout = ogg.read_layout(job.file, where.start, where.start + where.size)
+    key = _identity(job, where)
+    layout = _PAGED.get(key) or ogg.read_layout(job.file, where.start, where.start + where.size)
+    _PAGED.put(key, layout)
     if layout.video:
         return _by_ffmpeg(job, "ogg", badges)
     if layout.truncated:
@@ -249,28 +253,29 @@ def _identity(job: _Job, where: Stretch) -> tuple[object, ...]:
     return job.path, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns, where
 
 
-class _Counted:
-    """The last layouts, so that a seek in a long file does not count it again."""
+class _Remembered(Generic[Layout]):
+    """The last layouts, so that a seek in a long file does not look it through again."""
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._layouts: OrderedDict[tuple[object, ...], mpeg.MpegLayout] = OrderedDict()
+        self._layouts: OrderedDict[tuple[object, ...], Layout] = OrderedDict()
         self._lock = threading.Lock()
 
-    def get(self, key: tuple[object, ...]) -> mpeg.MpegLayout | None:
+    def get(self, key: tuple[object, ...]) -> Layout | None:
         with self._lock:
             if key in self._layouts:
                 self._layouts.move_to_end(key)
             return self._layouts.get(key)
 
-    def put(self, key: tuple[object, ...], layout: mpeg.MpegLayout) -> None:
+    def put(self, key: tuple[object, ...], layout: Layout) -> None:
         with self._lock:
             self._layouts[key] = layout
             while len(self._layouts) > self._most:
                 self._layouts.popitem(last=False)
 
 
-_COUNTED = _Counted(8)
+_COUNTED: _Remembered[mpeg.MpegLayout] = _Remembered(8)
+_PAGED: _Remembered[ogg.OggLayout] = _Remembered(8)
 
 
 def _open_sndfile(job: _Job) -> AudioReader:
