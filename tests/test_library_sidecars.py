@@ -267,9 +267,44 @@ def test_a_name_that_several_clips_have_is_told_by_its_folders(
     listed.write_text("File,Title\ndoor.wav,Both\n")
     both = preview_list(library.catalog, read_list(str(listed)), found.mapping)
     assert both.ambiguous == 1 and {c.clip.rel_path for c in both.changes} == {"door.wav", "deep/door.wav"}
+    assert both.several == (("door.wav", 2),) and both.clips == 2
+    none = preview_list(library.catalog, read_list(str(listed)), found.mapping, several=False)
+    assert none.ambiguous == 1 and not none.changes and not none.values, "passed over, but told"
     listed.write_text(f"File,Title\n{sounds / 'door.wav'},Exact\n")
     exact = preview_list(library.catalog, read_list(str(listed)), found.mapping)
     assert [c.clip.rel_path for c in exact.changes] == ["door.wav"]
+
+
+def test_a_list_may_only_fill_what_is_empty(library: Library, sounds: Path, tmp_path: Path) -> None:
+    library.index(sounds)
+    ids = library.ids()
+    Editor(library.catalog).set_fields([ids["rain.wav"]], {"catid": "RAINMetl", "title": "Mine"})
+    listed = tmp_path / "list.csv"
+    listed.write_text("File,Title,Description,CatID\nrain.wav,Theirs,Wet,RAIN\ndeep/door.wav,New,,DOORWood\n")
+    found = read_list(str(listed))
+    both = preview_list(library.catalog, found, found.mapping)
+    assert {(c.field, c.before) for c in both.changes if c.replaces} == {
+        ("title", "Mine"), ("subcategory", "METAL"), ("catid", "RAINMetl"),
+    }  # fmt: skip
+    assert both.conflicts == 3
+    filled = preview_list(library.catalog, found, found.mapping, replace=False)
+    assert filled.conflicts == 0 and filled.values[ids["rain.wav"]] == {"description": "Wet"}
+    assert filled.values[ids["deep/door.wav"]]["catid"] == "DOORWood"
+    apply_list(library.catalog, found, filled)
+    rain = library.catalog.find("rain.wav")
+    assert (rain.title, rain.description, rain.catid) == ("Mine", "Wet", "RAINMetl")
+
+
+def test_a_list_is_read_as_it_is_told_to(tmp_path: Path) -> None:
+    listed = tmp_path / "list.csv"
+    listed.write_bytes("File;Title\na.wav;Größe, rund".encode("mac_roman"))
+    found = read_list(str(listed))
+    assert (found.encoding, found.delimiter) == ("cp1252", ";")
+    right = read_list(str(listed), encoding="mac_roman")
+    assert right.rows == (("a.wav", "Größe, rund"),) and right.encoding == "mac_roman"
+    assert read_list(str(listed), delimiter=",").columns[0].heading == "File;Title"
+    listed.write_bytes("File\tTitle\na.wav\tü".encode("utf-16"))
+    assert (read_list(str(listed)).encoding, read_list(str(listed)).rows) == ("utf-16", (("a.wav", "ü"),))
 
 
 @pytest.mark.parametrize("content", [b"", b"\n\n", b"only a heading\n", b"\0\0\0\0\0\0"])
