@@ -77,6 +77,13 @@ def test_a_selection_is_whole_frames_within_the_clip(one: float, other: float, f
     assert abs(first - min(inside)) <= 1 and abs(last - max(inside)) <= 1
 
 
+@given(
+    st.integers(0, 3_000_000_000), st.sampled_from([8000, 11025, 22050, 44100, 48000, 96000, 192000, 384000])
+)
+def test_a_frame_told_in_seconds_is_that_frame(frame: int, rate: int) -> None:
+    assert round(frame / rate * rate) == frame
+
+
 @given(st.integers(2, 100_000), st.integers(-1000, 1000), st.sampled_from(["start", "end"]), st.data())
 def test_nudging_moves_one_edge_and_keeps_a_frame(
     frames: int, by: int, edge: str, data: st.DataObject

@@ -14,6 +14,7 @@ from PySide6.QtCore import QPoint, Qt
 from ui_support import Desk, copy_library, drag_mouse, index, use_hash_embedder, write_clip
 
 from foley_desktop.audio.decode import read_frames
+from foley_desktop.audio.render import RenderOptions
 from foley_desktop.models import Region
 from foley_desktop.ui.results_model import BY_NAME, COLUMNS
 from foley_desktop.ui.wave_bar import decibels
@@ -90,7 +91,7 @@ def test_markers_of_the_file_are_drawn_clicked_and_selected(desk: Desk) -> None:
     assert wave.region == Region(2.0, 2.5)
 
 
-def test_edges_snap_to_zero_crossings_but_not_with_alt(desk: Desk) -> None:
+def test_edges_snap_to_zero_crossings_but_not_with_alt(desk: Desk, tmp_path: Path) -> None:
     wave = take(desk, "b slow")
     bar = desk.window.deck.waves.bar
     drag_mouse(wave, (211, 90), (300, 90), (507, 90))
@@ -101,6 +102,10 @@ def test_edges_snap_to_zero_crossings_but_not_with_alt(desk: Desk) -> None:
     for boundary, was in zip((first, last), placed, strict=True):
         assert samples[boundary - 1] * samples[boundary] <= 0 and abs(boundary - was) <= 120
     assert f"{last - first:,} frames" in bar.selection.full_text()
+    target = tmp_path / "region.wav"
+    options = RenderOptions(start_s=wave.region.start_s, end_s=wave.region.end_s)
+    desk.service.export(wave.clip.id, target, options)
+    np.testing.assert_array_equal(read_frames(str(target), 0, 4 * RATE)[0][:, 0], samples[first:last])
     bar.snap.setChecked(False)
     drag_mouse(wave, (601, 90), (650, 90), (733, 90))
     free = wave.region_frames
