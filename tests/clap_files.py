@@ -128,7 +128,7 @@ def write_tokenizer(folder: Path, *, ids: dict[str, int] | None = None) -> Path:
     return folder
 
 
-def oracle(weights: dict[str, Any], layers: int = 12) -> Any:
+def oracle(weights: dict[str, Any], layers: int = 12, size: str = "tiny") -> Any:
     """``transformers.ClapModel`` with the same weights under its own names."""
     import re
 
@@ -160,6 +160,11 @@ def oracle(weights: dict[str, Any], layers: int = 12) -> Any:
     config = ClapConfig()
     config.text_config.layer_norm_eps = 1e-5
     config.text_config.num_hidden_layers = layers
+    if size == "base":
+        # HTSAT-base.json of the laion-clap package, in the words of transformers.
+        sound = config.audio_config
+        sound.patch_embeds_hidden_size, sound.hidden_size = 128, 1024
+        sound.depths, sound.num_attention_heads = [2, 2, 12, 2], [4, 8, 16, 32]
     model = ClapModel(config).eval()
     missing, unexpected = model.load_state_dict(renamed, strict=False)
     wanted = {name for name in missing if "position_ids" not in name and "token_type_ids" not in name}

@@ -604,6 +604,21 @@ def test_a_package_that_is_not_there_is_a_sentence(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.slow
+def test_the_larger_network_of_the_music_checkpoints(tmp_path: Path) -> None:
+    """It is recognised by its weights alone, and gives the vectors of transformers as well."""
+    import torch
+
+    weights = clap_files.random_weights("base", layers=LAYERS, seed=2)
+    torch.save(clap_files.published(weights), tmp_path / "music.pt")
+    assert clap_store.take(quiet, file=str(tmp_path / "music.pt"), models=str(tmp_path)) == {"name": "clap"}
+    embedder = ClapEmbedder(tmp_path)
+    assert embedder.model_id.endswith(f"-htsat-base-roberta{LAYERS}-{clap.PIPELINE}")
+    vector = embedder.submit(bends(1))()[embedder.model_id]
+    oracle = clap_files.oracle(weights, LAYERS, "base")
+    assert np.abs(vector - heard_by(oracle, clap.prepared(bends(1)))).max() < 1e-5
+
+
+@pytest.mark.slow
 def test_the_whole_network_in_the_model_process(tmp_path: Path) -> None:
     """Every layer, from a published file to vectors, within its limits of memory."""
     import torch
