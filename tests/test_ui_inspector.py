@@ -172,6 +172,15 @@ def test_many_sounds_share_values_or_are_mixed_and_only_what_was_touched_changes
     desk.wait(lambda: [desk.clip(name).keywords for name in before] == ["", "", ""])
 
 
+def test_only_the_latest_step_is_offered_to_be_undone(desk: Librarian) -> None:
+    desk.inspect(SLAM, GATE)
+    desk.edit("designer", "Ann")
+    desk.wait(lambda: "Designer of 2 sounds changed." in desk.said())
+    desk.edit("library", "Attic")
+    desk.wait(lambda: "Library of 2 sounds changed." in desk.said())
+    assert "Designer of 2 sounds changed." not in desk.said()
+
+
 def test_mixed_values_can_be_emptied_all_at_once(desk: Librarian) -> None:
     desk.inspect(CREAK, SLAM)
     desk.editor("title").empty()

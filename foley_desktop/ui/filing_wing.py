@@ -241,9 +241,7 @@ class FilingWing(QObject):
         )
 
     def _renamed(self, report: RenameReport) -> None:
-        self._window.messages.say(
-            f"{text.plural(report.renamed, 'file')} renamed.", action="Undo", call=self._inspector.undo
-        )
+        self._inspector.offer_undo(f"{text.plural(report.renamed, 'file')} renamed.")
 
     def show_history(self) -> None:
         """Shows former renamings."""
@@ -285,4 +283,4 @@ class FilingWing(QObject):
         if report.refused or not report.thrown:
             self._report(said, report.refused)
             return
-        self._window.messages.say(said + ".", action="Undo", call=self._inspector.undo)
+        self._inspector.offer_undo(said + ".")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, QTimer
 from PySide6.QtWidgets import QMenu, QToolButton
+from shiboken6 import isValid
 
 from foley_desktop.errors import FoleyError
 from foley_desktop.library.editing import FIELDS
@@ -16,6 +17,7 @@ from foley_desktop.ui import buttons, desk_icons, text
 from foley_desktop.ui.filing_wing import FilingWing
 from foley_desktop.ui.inspector_panel import InspectorPanel, lowered
 from foley_desktop.ui.keys import CTRL, SHIFT, Key
+from foley_desktop.ui.messages import Toast
 from foley_desktop.workers import edit_jobs
 from foley_desktop.workers.edit_jobs import Inspection, Steps
 from foley_desktop.workers.job import Job
@@ -41,6 +43,7 @@ class InspectorWing(QObject):
         self._looked_at: tuple[str, ...] | None = None
         self._steps = Steps()
         self._stopped = False
+        self._offered: Toast | None = None
         self.panel = InspectorPanel(window)
         window.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, self.panel)
         window.tabifyDockWidget(window.evaluation, self.panel)
@@ -204,7 +207,7 @@ class InspectorWing(QObject):
                 self._make_searchable(ids)
                 self.after_change(ids)
             if ids and label and count > 1:
-                self._window.messages.say(f"{label} changed.", action="Undo", call=self.undo)
+                self.offer_undo(f"{label} changed.")
 
         def failed(error: FoleyError) -> None:
             self._window.messages.fail(error)
@@ -304,9 +307,18 @@ class InspectorWing(QObject):
 
     def _after_step(self, label: str, *, redo: bool) -> None:
         self.after_change()
-        word = "Done again" if redo else "Undone"
-        action, call = ("Undo", self.undo) if redo else ("Redo", self.redo)
-        self._window.messages.say(f"{word}: {lowered(label)}.", action=action, call=call)
+        said = f"{'Done again' if redo else 'Undone'}: {lowered(label)}."
+        self._offer(said, *(("Undo", self.undo) if redo else ("Redo", self.redo)))
+
+    def offer_undo(self, sentence: str) -> None:
+        """Says what was done, with a button to take it back."""
+        self._offer(sentence, "Undo", self.undo)
+
+    def _offer(self, sentence: str, action: str, call: Callable[[], object]) -> None:
+        """Only the latest offer stands: the button of an older one would take another step back."""
+        if self._offered is not None and isValid(self._offered):
+            self._offered.leave()
+        self._offered = self._window.messages.say(sentence, action=action, call=call)
 
     def _step_failed(self, error: FoleyError) -> None:
         """A step that cannot be taken back stands before all others: it may be given up."""
