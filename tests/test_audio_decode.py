@@ -806,9 +806,9 @@ def test_a_long_mp3_is_heard_before_it_is_counted_and_is_the_same(tmp_path: Path
 
 
 def test_seeks_in_a_long_mp3_land_on_the_same_sample_counted_or_not(tmp_path: Path) -> None:
-    path = str(long_mp3(tmp_path / "long.mp3", 2))
+    path = str(long_mp3(tmp_path / "long.mp3", 4))
     whole, rate = decode.read_frames(path, 0, 1 << 30)
-    for place in (rate * 110, rate * 3, 1, rate * 90 + 17):
+    for place in (rate * 200, rate * 3, 1, rate * 35 + 17):
         os.utime(path)  # another file, as far as anyone can tell: nothing is remembered of it
         with decode.open_audio(path, early=True) as reader:
             reader.seek(place)

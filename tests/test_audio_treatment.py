@@ -358,3 +358,22 @@ def test_silence_is_left_out_of_reversed_loops_too(tmp_path: Path) -> None:
     path = write(tmp_path / "a.wav", samples)
     got = heard(path, Treatment(reverse=True), skip_silence=True, loop=True, limit=3 * RATE)
     assert np.count_nonzero(np.abs(got) > 0.001) > 0.6 * len(got)
+
+
+# ---------------------------------------------------------------- seeks
+
+
+@pytest.mark.parametrize("name", ["a.wav", "a.flac", "a.aiff", "a.ogg", "a.mp3", "a.w64", "a.caf", "a.au"])
+@pytest.mark.parametrize("reverse", [False, True])
+def test_a_seek_lands_within_a_sample_in_every_format(tmp_path: Path, name: str, reverse: bool) -> None:
+    soundfile.write(tmp_path / name, noise(RATE * 4, 2), RATE)
+    path = str(tmp_path / name)
+    whole, _ = read_frames(path, 0, 1 << 30)
+    for place in (3.217, 0.901, 2.5):
+        source = ClipSource(path, RATE, 2, start_s=place, treatment=Treatment(reverse=reverse))
+        block = source.read()
+        assert block is not None and source.position_s(0) == pytest.approx(place, abs=0.5 / RATE)
+        source.close()
+        at = round(place * RATE)
+        expected = whole[:at][::-1] if reverse else whole[at:]
+        np.testing.assert_allclose(block[FADE:], expected[FADE : len(block)], atol=AS_GOOD_AS_EQUAL)

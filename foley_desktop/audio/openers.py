@@ -244,7 +244,16 @@ def _open_early(
     except _SNDFILE_ERRORS as error:
         raise _refused(job, error) from error
     whole = partial(_open_counted, job, layout, badges, label)
-    return EarlyMpegReader(reader, _EARLY_BYTES / where.size, counting(), whole)
+
+    def more(share: float) -> MpegReader | None:
+        with open(job.path, "rb") as file:
+            longer = mpeg.read_layout(file, where.start, where.start + round(share * where.size))
+        try:
+            return MpegReader(longer, job.splice, label, badges=badges) if longer is not None else None
+        except _SNDFILE_ERRORS:
+            return None
+
+    return EarlyMpegReader(reader, _EARLY_BYTES / where.size, counting(), whole, more)
 
 
 def _identity(job: _Job, where: Stretch) -> tuple[object, ...]:
@@ -280,14 +289,14 @@ _PAGED: _Remembered[ogg.OggLayout] = _Remembered(8)
 
 def _open_sndfile(job: _Job) -> AudioReader:
     promise = read_promise(job.file, job.start, job.size)
-    badges = (*job.badges, "truncated") if promise and promise.truncated else job.badges
+    badges = (*job.badges, promise.badge) if promise and promise.badge else job.badges
     source: Any = job.direct() if not job.start else job.rest()
     if promise and promise.patch:
         source = job.splice(promise.pieces(job.start, job.size))
     reader = _try(source, badges)
     if isinstance(reader, SndfileReader):
         if promise:
-            reader.stop_at_bytes(promise.promised)
+            reader.stop_at_bytes(promise.bytes_of_sound)
         return reader
     if job.kind.label == "CAF":
         return _by_ffmpeg(job, "caf", badges)
