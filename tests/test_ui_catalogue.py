@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 import soundfile
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QMenu, QPushButton, QTreeWidgetItem
 from ui_support import Desk, copy_library, index, make_library, write_clip
 
@@ -395,6 +396,19 @@ def test_a_list_read_wrongly_can_be_read_otherwise(desk: Desk, tmp_path: Path) -
     dialog.table.choice(0).setCurrentIndex(0)
     desk.wait(lambda: "No column says" in dialog.summary.text())
     assert not dialog.accept_button.isEnabled()
+    dialog.reject()
+
+
+def test_a_list_dropped_on_the_window_is_opened(desk: Desk, tmp_path: Path) -> None:
+    (tmp_path / "dropped.CSV").write_text("Filename,Description\ndog growl.wav,Grrr\n")
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(tmp_path / "dropped.CSV"))])
+    copy, none = Qt.DropAction.CopyAction, Qt.KeyboardModifier.NoModifier
+    desk.window.dropEvent(QDropEvent(QPointF(300, 300), copy, data, LEFT, none))
+    desk.wait(lambda: desk.window.findChildren(ListDialog))
+    (dialog,) = desk.window.findChildren(ListDialog)
+    desk.wait(lambda: [change.after for change in dialog.found.changes] == ["Grrr"])
+    assert not desk.window.messages.toasts
     dialog.reject()
 
 

@@ -34,6 +34,8 @@ class LibraryActions(QObject):
     """An IndexReport."""
     file_dropped = Signal(str)
     """One audio file was dropped that is no folder."""
+    list_dropped = Signal(str)
+    """A list of another librarian was dropped."""
     models_changed = Signal(str, str)
     """State of the models and a sentence for it."""
 
@@ -122,9 +124,11 @@ class LibraryActions(QObject):
             self.file_dropped.emit(dropped.files[0])
         elif dropped.files:
             self.add_folders(jobs.folders_of(dropped.files))
+        if dropped.lists:
+            self.list_dropped.emit(dropped.lists[0])
         if dropped.others:
             others = text.plural(dropped.others, "dropped thing")
-            self._messages.say(f"{others} passed over: only folders and audio files count.")
+            self._messages.say(f"{others} passed over: only folders, audio files and lists count.")
 
     def scan(self, job: Job) -> None:
         """Runs a job whose result is an IndexReport."""

@@ -30,6 +30,7 @@ class ListDesk(QObject):
         super().__init__(window)
         self._window = window
         window.keys.add(Key(Qt.Key.Key_I, self.choose, CTRL | SHIFT, everywhere=True))
+        window.library.list_dropped.connect(self.open)
 
     def choose(self) -> None:
         """Asks for a list."""

@@ -114,7 +114,7 @@ class SearchWing(QObject):
         window = self._window
         if dropped.files and not self._is_grading():
             window.results.search.compare([Pattern.of(outside(path)) for path in dropped.files])
-        left = len(dropped.folders) + dropped.others
+        left = len(dropped.folders) + len(dropped.lists) + dropped.others
         if left or not dropped.files:
             window.messages.say(
                 f"{text.plural(left, 'dropped thing')} passed over: the search box takes audio files to "

@@ -280,13 +280,18 @@ def golden_files(service: LibraryService) -> list[str]:
     return [str(path) for path in sorted(service.data.demo.glob("*golden*.json"))]
 
 
+LIST_ENDINGS = (".csv", ".tsv")
+"""Endings of lists of sounds, as other librarians export them."""
+
+
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """What was dropped on the window: folders, audio files, and how many things that are neither."""
+    """What was dropped on the window: folders, audio files, lists, and how many things that are neither."""
 
     folders: tuple[str, ...]
     files: tuple[str, ...]
     others: int
+    lists: tuple[str, ...] = ()
 
 
 def sort_dropped(paths: Sequence[str], others: int = 0) -> Dropped:
@@ -295,7 +300,9 @@ def sort_dropped(paths: Sequence[str], others: int = 0) -> Dropped:
 
     folders = tuple(path for path in paths if os.path.isdir(path))
     files = tuple(path for path in paths if os.path.isfile(path) and is_media_name(os.path.basename(path)))
-    return Dropped(folders, files, others + len(paths) - len(folders) - len(files))
+    lists = tuple(path for path in paths if os.path.isfile(path) and path.lower().endswith(LIST_ENDINGS))
+    known = len(folders) + len(files) + len(lists)
+    return Dropped(folders, files, others + len(paths) - known, lists)
 
 
 def folders_of(files: Sequence[str]) -> list[str]:
