@@ -58,7 +58,8 @@ class WaveMasks:
 
     def _add_lane(self, bins: np.ndarray, top: int, bottom: int) -> None:
         height = bottom - top
-        half, reach = np.float32(height / 2), np.float32(reach_of(height))
+        # The middle of a row of pixels, so that silence is one sharp line in every lane.
+        half, reach = np.float32(height // 2 + 0.5), np.float32(reach_of(height))
         low, high = np.clip(bins[:, 0], -1, 1), np.clip(bins[:, 1], -1, 1)
         # RMS is drawn around the middle, but never beyond what the wave itself reaches.
         inner_high = np.clip(bins[:, 2], 0, np.maximum(high, 0))
