@@ -70,7 +70,7 @@ def fill(desk: Desk) -> None:
 def test_b_puts_sounds_and_regions_in_and_does_not_stop_what_plays(desk: Desk) -> None:
     fill(desk)
     assert rows(desk) == [
-        ("dog growl.wav", "whole"), ("rain on roof.wav", "0:01.000 – 0:02.000"), ("cat meow.wav", "whole"),
+        ("dog growl.wav", "whole"), ("rain on roof.wav", "0:01.0 – 0:02.0"), ("cat meow.wav", "whole"),
     ]  # fmt: skip
     states: list[str] = []
     choose_row(desk, "wind howling.wav")

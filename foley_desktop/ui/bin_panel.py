@@ -83,7 +83,9 @@ class BinModel(QAbstractTableModel):
             if pick.clip is None:
                 return "The library does not know this sound now. Add its folder again."
             missing = "" if usable else "\nnot there now: connect its drive, or rescan its folder"
-            return text.plain_tooltip(pick.clip.path + missing)
+            region = pick.region
+            exact = f"\n{text.clock(region.start_s)} – {text.clock(region.end_s)}" if region else ""
+            return text.plain_tooltip(pick.clip.path + exact + missing)
         if role == Qt.ItemDataRole.ForegroundRole and not usable:
             return theme.colour("faint")
         if role == Qt.ItemDataRole.FontRole and not usable:
@@ -101,7 +103,7 @@ class BinModel(QAbstractTableModel):
         if column == 1:
             if pick.region is None:
                 return "whole"
-            return f"{text.clock(pick.region.start_s)} – {text.clock(pick.region.end_s)}"
+            return f"{text.duration(pick.region.start_s)} – {text.duration(pick.region.end_s)}"
         if pick.region is not None:
             return text.duration(pick.region.duration_s)
         return text.duration(pick.clip.duration_s) if pick.clip is not None else ""
@@ -143,7 +145,7 @@ class BinView(QTableView):
         header.setHighlightSections(False)
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         header.setMinimumSectionSize(50)
-        for column, width in ((1, 148), (2, 62)):
+        for column, width in ((1, 118), (2, 62)):
             header.setSectionResizeMode(column, QHeaderView.ResizeMode.Interactive)
             self.setColumnWidth(column, width)
         # In here these keys are the bin's: Delete takes out of it and touches no file.

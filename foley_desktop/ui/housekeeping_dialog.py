@@ -85,6 +85,7 @@ class HousekeepingDialog(QDialog):
         table.setWordWrap(False)
         header = table.horizontalHeader()
         header.setHighlightSections(False)
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
         for column, width in ((0, 52), (2, 130), (3, 74), (4, 92), (5, 86)):
             table.setColumnWidth(column, width)

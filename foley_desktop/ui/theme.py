@@ -220,12 +220,13 @@ QTreeView::item { padding: 2px 2px; border: 0; }
 QTreeView::item:hover { background: $raised; }
 QTreeView::item:selected { background: $selection; color: $text; }
 QTreeView::branch { background: transparent; }
-QTreeView::indicator, QMenu::indicator, QCheckBox::indicator {
+QTreeView::indicator, QTableView::indicator, QMenu::indicator, QCheckBox::indicator {
     width: 11px; height: 11px; border: 1px solid $faint;
     border-radius: 3px; background: $window; }
-QTreeView::indicator:checked, QMenu::indicator:checked, QCheckBox::indicator:checked {
+QTreeView::indicator:checked, QTableView::indicator:checked, QMenu::indicator:checked,
+QCheckBox::indicator:checked {
     background: $accent; border-color: $accent; }
-QTreeView::indicator:hover, QCheckBox::indicator:hover { border-color: $text; }
+QTreeView::indicator:hover, QTableView::indicator:hover, QCheckBox::indicator:hover { border-color: $text; }
 QMenu::indicator { margin-left: 7px; }
 QHeaderView { background: $bar; border: 0; }
 QHeaderView::section { background: $bar; color: $dim; border: 0; border-right: 1px solid $line;
