@@ -92,6 +92,24 @@ def test_the_preview_says_why_a_file_will_not_be_written(service: LibraryService
     assert all(plan.problem.endswith(".") for plan in service.desk.preview_write(ids))
 
 
+def test_a_folder_that_is_away_and_a_kind_that_takes_no_tags_are_named(
+    service: LibraryService, tmp_path: Path, synth: Synth
+) -> None:
+    unlock(service)
+    root = service.roots()[0]
+    synth(tmp_path / "sounds" / "d.au", 0.1)
+    run(service.index(audio=False))
+    ids = [id_of(service, "a.wav"), id_of(service, "d.au")]
+    service.desk.set_fields(ids, {"title": "x"})
+    assert "cannot be written into AU files" in service.desk.preview_write(ids)[1].problem
+    service.catalog.set_root_online(root.id, False)
+    wav, au = service.desk.preview_write(ids)
+    assert (wav.reason, au.reason) == ("vanished", "vanished")
+    assert wav.problem == "The folder sounds is not there now: connect its drive and rescan."
+    report = run(service.desk.write_to_files(ids))
+    assert report.written == 0 and [r.reason for r in report.refused] == ["vanished", "vanished"]
+
+
 # ---------------------------------------------------------------- the wastebasket and back
 
 
