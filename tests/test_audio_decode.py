@@ -815,3 +815,31 @@ def test_seeks_in_a_long_mp3_land_on_the_same_sample_counted_or_not(tmp_path: Pa
             np.testing.assert_array_equal(reader.read(5000), whole[place : place + 5000])
             reader.seek(rate * 2)
             np.testing.assert_array_equal(reader.read(5000), whole[rate * 2 : rate * 2 + 5000])
+
+
+@pytest.mark.parametrize("order", [">", "<"])
+def test_an_au_file_whose_size_was_never_written_plays_whole(order: str, tmp_path: Path) -> None:
+    """A recorder that crashed leaves the size at zero; DEC-01, in another container."""
+    sound = pcm(16, order=order)
+    magic = b".snd" if order == ">" else b"dns."
+    path = tmp_path / "a.au"
+    path.write_bytes(magic + struct.pack(f"{order}5I", 24, 0, 3, 48000, 1) + sound)
+    probed = decode.probe(str(path))
+    assert (probed.info.frames, probed.badges) == (2400, ("not_finalised",))
+    assert probed.peak == pytest.approx(0.5, abs=0.001)
+
+
+def test_a_flac_file_that_admits_less_than_it_holds_plays_whole(tmp_path: Path) -> None:
+    path = tmp_path / "a.flac"
+    path.write_bytes(flac(total=100))
+    assert decode.probe(str(path)).info.frames == 2400
+    with decode.open_audio(str(path)) as reader:
+        reader.seek(2000)
+        assert len(reader.read(10_000)) == 400
+
+
+def test_a_tag_behind_a_flac_file_is_no_damage(tmp_path: Path) -> None:
+    path = tmp_path / "a.flac"
+    path.write_bytes(flac() + b"TAG" + b"Door".ljust(125, b"\0"))
+    probed = decode.probe(str(path))
+    assert (probed.info.frames, probed.badges) == (2400, ())

@@ -16,6 +16,7 @@ _STREAMINFO_BYTES = 34
 _SEARCH_BYTES = 32 << 20
 _STEP = 1 << 20
 _MAX_BLOCKS = 512
+_TAIL_BYTES = 2048
 _MAX_CANDIDATES = 200_000
 _SYNC = re.compile(rb"\xff[\xf8\xf9]")
 
@@ -65,8 +66,19 @@ def read_layout(file: BinaryIO, start: int, size: int) -> FlacLayout:
         if found is None:
             raise AudioFileError("empty", "The file has a header but no sound.")
         position = found
+    if promised and size - position > _most_bytes(info, promised):
+        # More sound than the header admits: with an unknown total a decoder goes on to the end.
+        info = info[:17] + bytes([info[17] & 0xF0]) + bytes(4) + info[22:]
+        promised, sane = 0, False
     head = b"fLaC\x80\x00\x00\x22" + info[4:]
     return FlacLayout((head, Stretch(position, size - position)), promised, sane)
+
+
+def _most_bytes(info: bytes, frames: int) -> int:
+    """More than so many frames of sound ever take, with what tag editors hang behind them."""
+    fields = int.from_bytes(info[14:22], "big")
+    channels, bits = (fields >> 41 & 7) + 1, (fields >> 36 & 31) + 1
+    return frames * channels * (bits + 7) // 8 * 5 // 4 + _TAIL_BYTES
 
 
 def _find_frame(file: BinaryIO, start: int, size: int) -> int | None:

@@ -26,8 +26,15 @@ class Promise(NamedTuple):
     patch: tuple[int, bytes] | None = None
 
     @property
-    def truncated(self) -> bool:
-        return self.promised > self.present
+    def badge(self) -> str:
+        """``truncated``, ``not_finalised`` (the recorder never wrote the size) or nothing."""
+        if self.patch is not None and not self.promised:
+            return "not_finalised"
+        return "truncated" if self.promised > self.present else ""
+
+    @property
+    def bytes_of_sound(self) -> int:
+        return self.promised or self.present
 
     def pieces(self, start: int, size: int) -> list[bytes | Stretch]:
         """The file from ``start`` to its ``size`` with the corrected field."""
@@ -43,7 +50,11 @@ def read_promise(file: BinaryIO, start: int, size: int) -> Promise | None:
     head = read_at(file, start, 24)
     if head[:4] in (b".snd", b"dns.") and len(head) >= 12:
         offset, stated = struct.unpack_from(">II" if head[:4] == b".snd" else "<II", head, 4)
-        return _promise(stated if stated != 0xFFFFFFFF else 0, size - start - offset)
+        present = size - start - offset
+        if stated == 0 and present > 0:
+            order = ">I" if head[:4] == b".snd" else "<I"
+            return Promise(0, present, (start + 8, struct.pack(order, min(present, 0xFFFFFFFF))))
+        return _promise(stated if stated != 0xFFFFFFFF else 0, present)
     if head[:4] == b"caff":
         return _caf(file, start + 8, size)
     if head[:4] == b"riff":

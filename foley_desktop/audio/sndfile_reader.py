@@ -120,7 +120,8 @@ class SndfileReader(AudioReader):
             # Damage: what was decoded before it stands in the block, the rest is still NaN.
             unread = np.isnan(block).all(axis=1)
             count = int(np.argmax(unread)) if unread.any() else frames
-            self._end(damaged=True)
+            # Behind all that was promised there may be a tag that is no frame.
+            self._end(damaged=not 0 < self._promised <= self._at + count)
         count = max(0, count)
         self._at += count
         if count < frames:
