@@ -99,7 +99,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_result_options(search)
     search.add_argument("--mode", choices=MODES, default="hybrid")
     search.add_argument(
-        "--balance", type=float, metavar="B", help="in hybrid mode from 0, words alone, to 1, sound alone"
+        "--balance", type=_share, metavar="B", help="in hybrid mode from 0, words alone, to 1, sound alone"
     )
     search.add_argument(
         "--show-hidden", action="store_true", help="show clips that only sound like an excluded word"
@@ -124,7 +124,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     similar.add_argument(
         "--strength",
-        type=float,
+        type=_share,
         default=0.5,
         metavar="S",
         help="from 0, the sound alone, to 1, the words alone",
@@ -177,6 +177,16 @@ def _embedder(text: str) -> str:
     if text not in EMBEDDERS and not text.startswith(("clap-", "clap:")):
         raise argparse.ArgumentTypeError(f"there is no embedder called {text!r}")
     return text
+
+
+def _share(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0.0 <= value <= 1.0:
+        raise argparse.ArgumentTypeError(f"{text} is not a number from 0 to 1")
+    return value
 
 
 def _positive(text: str) -> int:

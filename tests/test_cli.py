@@ -304,6 +304,8 @@ def test_models_lists_the_embedders_and_the_active_one(run):
         ["search", "x", "--mode", "loud"],
         ["search", "x", "-k", "0"],
         ["search", "x", "-k", "many"],
+        ["search", "x", "--balance", "nan"],
+        ["similar", "x", "--words", "y", "--strength", "5"],
         ["search", "x", "--where", "loudness>3"],
         ["search", "x", "--where", "duration<short"],
         ["frobnicate"],

@@ -77,13 +77,12 @@ def test_every_field_file_comes_out_of_the_command_line_as_expected(
     report = run("index", str(folder), "--no-audio", "--embedder", "hash")
     reasons = {Path(item["path"]).name: item["reason"] for item in report["rejected"]}
     assert report["added"] + len(reasons) == len(expected), "every file is added or refused"
-    table, wrong = [], []
+    table, wrong = [_LINE.format("file", "", "expected", "got", "frames", "badges", "about")], []
     with Library(tmp_path / "library") as library:
         for name, case in expected.items():
             clip = library.catalog.find(str(folder / case["file"]))
             flaws = _flaws(case, clip, reasons.get(case["file"]))
-            outcome = clip.reason or f"{clip.frames} frames {' '.join(clip.badges)}".strip()
-            table.append(f"{name:9} {'WRONG' if flaws else 'ok':6} {outcome:48} {case['about']}")
+            table.append(_line(name, case, clip, flaws))
             wrong += [f"{name}: {flaw}" for flaw in flaws]
     again = run("index", str(folder), "--no-audio", "--embedder", "hash")
     assert (again["added"], again["updated"], again["unchanged"]) == (0, 0, report["added"])
@@ -91,6 +90,23 @@ def test_every_field_file_comes_out_of_the_command_line_as_expected(
     with capsys.disabled():
         print("\n" + "\n".join(table))
     assert not wrong, "\n".join(wrong)
+
+
+_LINE = "{:9} {:6} {:28} {:28} {:>8} {:26} {}"
+
+
+def _line(name: str, case: dict[str, Any], clip: Clip, flaws: list[str]) -> str:
+    """A row of the table: what is expected of a file, and what it came to."""
+    if case["expect"] == "reject":
+        expected = f"refused: {case['reason']}"
+    else:
+        expected = f"plays, {case['frames']} frames" + (
+            f" ±{case['frame_tolerance']}" if case["frame_tolerance"] else ""
+        )
+    got = f"refused: {clip.reason}" if clip.reason else "plays"
+    frames = "" if clip.frames is None else str(clip.frames)
+    state = "WRONG" if flaws else "ok"
+    return _LINE.format(name, state, expected, got, frames, " ".join(clip.badges), case["about"])
 
 
 def _flaws(case: dict[str, Any], clip: Clip, reason: str | None) -> list[str]:
