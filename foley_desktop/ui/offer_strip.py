@@ -16,6 +16,7 @@ class OfferStrip(QFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("offer_strip")
+        theme.mark(self, "notice")
         self.sentence = ""
         self._dismissed = ""
         self._mark = buttons.words()
@@ -45,6 +46,9 @@ class OfferStrip(QFrame):
             self._dismissed = ""
             self.sentence = sentence
             theme.mark(self, "banner" if wrong else "notice")
+            for widget in (self, self.label):
+                self.style().unpolish(widget)  # it looks by the mark that it had when it was made
+                self.style().polish(widget)
             icon, shade = ("warning", "amber") if wrong else ("info", "blue")
             self._mark.setPixmap(icons.pixmap(icon, 16, theme.colour(shade), self.devicePixelRatioF()))
             self.label.set_words(text.shown(sentence, 300))
