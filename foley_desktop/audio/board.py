@@ -16,6 +16,7 @@ from foley_desktop.errors import FoleyError, PlaybackError
 State = Literal["stopped", "playing", "paused"]
 
 OVER_S = 0.02
+OVER_STRETCHED_S = 0.06
 """How long it takes, more or less, until another form of what sounds is ready to take over."""
 
 
@@ -91,7 +92,8 @@ class Board:
         at_s = self.request.at_s
         if sounding is not None and sounding[0].serial == self.request.serial:
             _, source, ring = sounding
-            at_s = source.position_s(ring.taken + round(OVER_S * source.out_rate) if ring.taken else 0)
+            over_s = OVER_STRETCHED_S if request.treatment.stretches else OVER_S
+            at_s = source.position_s(ring.taken + round(over_s * source.out_rate) if ring.taken else 0)
             self._before = sounding
         self.request = replace(request, at_s=at_s, serial=self.request.serial + 1)
         self.apply()

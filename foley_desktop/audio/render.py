@@ -193,7 +193,7 @@ def _render(
     channels = options.channels or chosen
     blocks = _mixed(blocks, chosen, channels)
     speed, rate = options.speed or 1.0, options.rate or info.samplerate
-    if treatment.keep_pitch and treatment.semitones:
+    if treatment.stretches:
         blocks = map(floats, blocks)
         blocks = stretch_blocks(blocks, info.samplerate, channels, treatment.speed)
     else:

@@ -89,7 +89,7 @@ class ClipSource:
         if treatment.reverse:
             self._reader = mirror = BackwardReader(self._reader, frames)
             self._end, self.duration_s = mirror.frames, mirror.frames / self._rate
-        self._stretches = treatment.keep_pitch and treatment.semitones != 0
+        self._stretches = treatment.stretches
         self._tape_rate = self._rate * (1.0 if self._stretches else treatment.speed)
         self._chosen, self._to_device = _matrices(treatment, info.channels, channels, whole=self._stretches)
         self._gain = np.float32(treatment.gain(peak))

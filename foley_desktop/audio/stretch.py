@@ -14,7 +14,7 @@ import numpy as np
 
 _FIRST_S = 0.15
 _LONGEST_S = 1.2
-_CONTEXT_S = 0.18
+_CONTEXT_S = 0.12
 """Seconds of the source on either side of a piece that let Rubber Band settle."""
 _JOIN_S = 0.03
 _SEARCH_S = 0.012
@@ -76,7 +76,7 @@ class Stretch:
             piece = _joined(self._tail, out, at)
         whole = _padded(piece[at:], want)
         self._tail = out[at + want : at + want + self._join]
-        self._begin, self._size = end, min(2 * self._size, round(_LONGEST_S * self._rate))
+        self._begin, self._size = end, min(3 * self._size // 2, round(_LONGEST_S * self._rate))
         return whole
 
     def _forget(self) -> None:

@@ -70,6 +70,11 @@ class Treatment:
         """How many seconds of the clip go by in one second, 0.25 to 4."""
         return 2.0 ** (self.semitones / 12.0)
 
+    @property
+    def stretches(self) -> bool:
+        """Whether the speed changes and the pitch does not."""
+        return self.keep_pitch and self.semitones != 0
+
     def gain(self, peak: float | None) -> float:
         """The linear gain for a clip whose highest sample is ``peak`` (1.0 is full scale, None unknown)."""
         level = 10.0 ** (self.gain_db / 20.0)
@@ -136,7 +141,7 @@ def apply(
         peak = float(np.abs(samples).max()) if samples.size else 0.0
     out = samples.astype(np.float32, copy=False)[:: -1 if treatment.reverse else 1]
     out = out @ treatment.matrix(samples.shape[1])
-    if treatment.keep_pitch:
+    if treatment.stretches:
         out = stretched(out, samplerate, treatment.speed)
     elif treatment.semitones:
         out = soxr.resample(out, samplerate * treatment.speed, samplerate, "VHQ")
