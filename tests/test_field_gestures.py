@@ -7,6 +7,8 @@ import json
 import os
 import shutil
 import struct
+import subprocess
+import sys
 import unicodedata
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -358,3 +360,71 @@ def test_writing_a_description_into_the_files_of_met_08(tmp_path: Path) -> None:
     os.chmod(tmp_path / "odd.wav", 0o444)
     with pytest.raises(TagWriteError):
         write_tags(str(tmp_path / "odd.wav"), {"description": "Other"})
+
+
+# ---------------------------------------------------------------- the indexes (IDX-02, IDX-03, IDX-06)
+
+
+def test_sounds_added_one_by_one_leave_no_heap_of_files(
+    library: Library, tmp_path: Path, synth: Synth
+) -> None:
+    """IDX-02: every run tidies up, so that the store stays the size of what is in it."""
+    folder = tmp_path / "sounds"
+    counts = []
+    for number in range(8):
+        synth(folder / f"door {number}.wav", 0.1, kind="noise", seed=number)
+        library.index(folder)
+        counts.append(sum(1 for path in library.data.vectors.rglob("*") if path.is_file()))
+    assert library.indexes.likeness.count() == 8
+    assert counts[-1] <= counts[1] + 3, counts
+
+
+def test_sounds_without_any_sound_cost_only_themselves(
+    library: Library, tmp_path: Path, synth: Synth
+) -> None:
+    """IDX-03: nothing but NaN, nothing but infinity, silence; the neighbours are listened to."""
+    folder = tmp_path / "sounds"
+    good = synth(folder / "door.wav", 0.3, kind="noise")
+    synth(folder / "silence.wav", 0.3, kind="silence")
+    for name, value in (("nan.wav", np.nan), ("inf.wav", np.inf)):
+        floats = np.full(4800, value, "<f4").tobytes()
+        (folder / name).write_bytes(make.riff(make.fmt(3, bits=32), make.chunk(b"data", floats)))
+    report = library.index(folder)
+    assert report.added == 4 and not report.rejected
+    heard = {library.catalog.find(str(good)).id}
+    assert library.indexes.audio.ids() == library.indexes.likeness.ids() == heard
+    assert "non_finite_samples" in library.catalog.find("nan.wav").badges
+    assert library.catalog.find("silence.wav").silent
+    again = library.index()
+    assert (again.added, again.updated) == (0, 0), "they are not listened to at every run"
+
+
+def test_a_write_waits_for_another_process_that_holds_the_catalog(library: Library, tmp_path: Path) -> None:
+    """IDX-06: the lock is held for a while, by another process; the rating is kept all the same."""
+    (tmp_path / "sounds").mkdir()
+    (tmp_path / "sounds" / "a.wav").write_bytes(make.wav())
+    library.index(tmp_path / "sounds")
+    (clip,) = library.catalog.list_clips()
+    holder = (
+        "import sqlite3, sys, time; c = sqlite3.connect(sys.argv[1], isolation_level=None);"
+        "c.execute('BEGIN IMMEDIATE'); print('held', flush=True); time.sleep(2); c.execute('COMMIT')"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", holder, str(library.data.catalog)], stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None and process.stdout.readline() == "held\n"
+        library.catalog.set_rating([clip.id], 4)
+        assert process.wait(30) == 0
+    assert library.catalog.find("a.wav").rating == 4
+
+
+def test_a_catalog_on_a_network_drive_is_warned_of(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """IDX-06. The system's list of mounts is the only thing that a test cannot have."""
+    run("models", "use", "hash")
+    assert not any("network" in warning for warning in run("doctor")["warnings"])
+    mounts = [("/", "ext4"), (os.path.realpath(tmp_path), "cifs")]
+    monkeypatch.setattr("foley_desktop.library.watch._mounts", lambda: iter(mounts))
+    report = run("doctor")
+    assert report["ok"] and any("network drive" in warning for warning in report["warnings"])

@@ -15,6 +15,7 @@ from foley_desktop.errors import FoleyError
 from foley_desktop.library.catalog import Catalog
 from foley_desktop.library.indexes import Indexes
 from foley_desktop.library.places import clear_the_way, discard
+from foley_desktop.library.watch import is_remote
 from foley_desktop.models import IndexReport, Progress
 from foley_desktop.settings import DataFolder
 
@@ -68,7 +69,7 @@ def examine(
     for name in names:
         problems += _remaining(catalog, indexes, name)
     absent = [] if deaf is None else [f"Nothing can be found by sound: {deaf} {deaf.hint}".strip()]
-    warnings = absent + list(refilled.notices) + problems + _surroundings()
+    warnings = absent + list(refilled.notices) + problems + _surroundings(data)
     return DoctorReport(ok=not problems, repaired=tuple(repaired), warnings=tuple(warnings))
 
 
@@ -108,9 +109,14 @@ def _remaining(catalog: Catalog, indexes: Indexes, name: str) -> list[str]:
     return [f"{len(lost)} clips are still missing from the {name} index"] if lost else []
 
 
-def _surroundings() -> list[str]:
-    """What is missing around the library: a sound card, the CLAP package."""
+def _surroundings(data: DataFolder) -> list[str]:
+    """What is wrong around the library: a network drive under it, no sound card, no CLAP package."""
     warnings = []
+    if is_remote(str(data.path)):
+        warnings.append(
+            f"The library folder {data.path} lies on a network drive, where its catalog is slow and may be "
+            "damaged. Keep it on a disk of this machine; the sounds may lie anywhere."
+        )
     player = create_player()
     try:
         if not player.available:

@@ -198,7 +198,7 @@ class _Round(threading.Thread):
 
     def _observe(self, root: str) -> bool:
         """Asks the system to tell of changes below ``root``; False if it cannot."""
-        if not self._rules.events or _is_remote(root):
+        if not self._rules.events or is_remote(root):
             return False
         from watchdog.observers import Observer
 
@@ -299,7 +299,8 @@ def _identity(root: str) -> tuple[int, int] | None:
     return (status.st_dev, status.st_ino) if stat.S_ISDIR(status.st_mode) else None
 
 
-def _is_remote(root: str) -> bool:
+def is_remote(root: str) -> bool:
+    """Whether a folder lies on a network drive, as far as the system says."""
     return file_system(os.path.realpath(root), _mounts()) in _REMOTE
 
 
