@@ -73,7 +73,7 @@ def test_keys_change_what_is_heard_and_the_chip_says_so(desk: Desk) -> None:
     assert playback.treatment == Treatment(semitones=-1.9, reverse=True, channels="mid")
     bar = wing(desk).bar
     assert bar.chip.isVisible() and bar.reverse.isChecked()
-    assert bar.words.full_text() == "−1.9 st · reversed · mid (l + r)"
+    assert bar.words.full_text() == "−1.9 st · reversed · mid"
     assert playback.player is not None
     assert playback.player._board.request.treatment == playback.treatment
     press(desk, Qt.Key.Key_BraceLeft, SHIFT)

@@ -35,6 +35,14 @@ def channels(choice: str, count: int | None) -> str:
     return f"Channel {choice}" if len(named) == 1 else f"Channels {named[0]} and {named[1]}"
 
 
+def _short(choice: str, count: int | None) -> str:
+    if choice in ("mono", "mid", "side"):
+        return choice
+    if choice == "2-1":
+        return "swapped"
+    return channels(choice, count).lower()
+
+
 def summary(treatment: Treatment, count: int | None) -> str:
     """The whole treatment in a few words; empty when it does nothing."""
     parts = []
@@ -44,7 +52,7 @@ def summary(treatment: Treatment, count: int | None) -> str:
     if treatment.reverse:
         parts.append("reversed")
     if treatment.channels != "all":
-        parts.append(channels(treatment.channels, count).lower())
+        parts.append(_short(treatment.channels, count))
     if treatment.normalise_db is not None:
         parts.append("normalised")
     if treatment.gain_db:
