@@ -403,3 +403,20 @@ def test_a_4_gib_file_is_not_read(tmp_path: Path) -> None:
         file.seek(size, 1)
         file.write(info((b"INAM", b"behind")))
     assert {tag.value for tag in read_tags(str(path))} >= {"Door", "behind"}
+
+
+@pytest.mark.parametrize(
+    ("name", "container", "codec"),
+    [
+        ("a.mkv", "matroska", "aac"),
+        ("a.avi", "avi", "ac3"),
+        ("a.mov", "mov", "pcm_s16le"),
+        ("a.m4a", "ipod", "aac"),
+    ],
+)
+def test_words_of_video_containers_are_read(name: str, container: str, codec: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    coded_by_ffmpeg(path, sweep(0.3, 44100), 44100, container, codec, title="Tür", comment="creaks")
+    tags = read_tags(str(path))
+    assert best(tags, "title") == "Tür" and best(tags, "description") == "creaks"
+    assert len({(tag.field, tag.value) for tag in tags}) == len(tags), "nothing is told twice"

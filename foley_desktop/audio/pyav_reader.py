@@ -56,6 +56,13 @@ class _Source:
         self._file.close()
 
 
+class _Borrowed(_Source):
+    """A source that is left open."""
+
+    def close(self) -> None:
+        pass
+
+
 class AvReader(AudioReader):
     """The first audio stream of a file through FFmpeg.
 
@@ -248,6 +255,25 @@ class AvReader(AudioReader):
         if self._container is not None:
             self._container.close()
         self._source.close()
+
+
+def read_metadata(file: IOBase, demuxer: str) -> dict[str, str]:
+    """What a container says about itself and its first audio stream, by FFmpeg's names in lower case.
+
+    Empty when FFmpeg does not take the file. The file stays open.
+    """
+    try:
+        av = _load(demuxer)
+        source = _Borrowed(file)
+        source.deadline = time.monotonic() + _OPEN_DEADLINE_S
+        source.seek(0)
+        options = {"probesize": "5000000"}
+        with av.open(source, "r", format=demuxer, metadata_errors="replace", options=options) as container:
+            streams = [stream.metadata for stream in container.streams.audio[:1]]
+            found = [*streams, container.metadata]
+    except Exception:  # a damaged container is told of where it is decoded
+        return {}
+    return {str(key).lower(): str(value) for metadata in found for key, value in metadata.items()}
 
 
 def _load(label: str) -> Any:

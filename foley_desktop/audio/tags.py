@@ -11,12 +11,27 @@ from typing import BinaryIO
 
 from foley_desktop.audio import sniff
 from foley_desktop.audio.splice import SpliceFile, Stretch
+from foley_desktop.audio.tagtext import clean
 from foley_desktop.errors import AudioFileError
 from foley_desktop.models import Tag
 
 __all__ = ["SOURCES", "best", "read_open", "read_tags"]
 
-SOURCES = ("user", "bext", "iXML", "INFO", "ID3", "Vorbis", "MP4", "ASF", "APEv2", "AIFF")
+SOURCES = (
+    "user",
+    "bext",
+    "iXML",
+    "INFO",
+    "ID3",
+    "Vorbis",
+    "MP4",
+    "ASF",
+    "APEv2",
+    "AIFF",
+    "Matroska",
+    "AVI",
+    "Flash video",
+)
 """Places of a tag, the one that is believed first in front."""
 
 _FALLBACKS = {"description": ("description", "comment", "subject", "title")}
@@ -93,7 +108,7 @@ def _readers(kind: sniff.Kind, file: BinaryIO, start: int, size: int) -> Iterato
     elif kind is sniff.OGG:
         yield vorbis_tags.read_ogg(file, start)
     elif kind is sniff.MP4:
-        yield mutagen_tags.read_mp4(file)
+        yield list(mutagen_tags.read_mp4(file)) or _by_ffmpeg(file, kind.code, "MP4")
     elif kind is sniff.ASF:
         yield mutagen_tags.read_asf(file)
     elif kind in (sniff.MPEG, sniff.ADTS, sniff.TTA):
@@ -101,6 +116,18 @@ def _readers(kind: sniff.Kind, file: BinaryIO, start: int, size: int) -> Iterato
         yield mutagen_tags.read_ape(file)
     elif kind in (sniff.WAVPACK, sniff.APE, sniff.MUSEPACK):
         yield mutagen_tags.read_ape(file)
+    elif kind in (sniff.MATROSKA, sniff.AVI, sniff.FLASH):
+        yield _by_ffmpeg(file, kind.code, kind.label)
+
+
+def _by_ffmpeg(file: BinaryIO, demuxer: str, source: str) -> Iterator[Tag]:
+    """The words of a video's container, as far as they have a field here."""
+    from foley_desktop.audio.mutagen_tags import NAMED_FIELDS
+    from foley_desktop.audio.pyav_reader import read_metadata
+
+    for name, value in read_metadata(file, demuxer).items():  # type: ignore[arg-type]
+        if name in NAMED_FIELDS and (text := clean(value)):
+            yield Tag(NAMED_FIELDS[name], text, source)
 
 
 def _id3_in_front(file: BinaryIO, size: int) -> Iterator[Tag]:
