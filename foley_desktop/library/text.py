@@ -216,8 +216,8 @@ def keyword_document(clip: Clip, tags: Sequence[Tag] = ()) -> Document:
     labels = dict.fromkeys(value for value in others if value not in said and value not in clip.keywords)
     return Document(
         clip_id=clip.id,
-        name=guessed_text(stem),
-        folder=guessed_text(f"{_root_words(clip)} {clip.rel_path.rpartition('/')[0]}".strip()),
+        name=_findable(stem),
+        folder=_findable(f"{_root_words(clip)} {clip.rel_path.rpartition('/')[0]}".strip()),
         title=clip.title,
         description=" ".join([clip.description, *labels]).strip(),
         keywords=clip.keywords,
@@ -225,6 +225,12 @@ def keyword_document(clip: Clip, tags: Sequence[Tag] = ()) -> Document:
         tags=" ".join(tag.value for tag in tags if tag.source == "user"),
         ext=as_text(extension[1:].lower()),
     )
+
+
+def _findable(name: str) -> str:
+    """A name as it is guessed to be meant; with undecodable bytes also as it is shown, for who copies that."""
+    guessed, shown = guessed_text(name), as_text(name)
+    return guessed if guessed == shown else f"{guessed} {shown}"
 
 
 def _root(clip: Clip) -> str:
