@@ -228,7 +228,7 @@ def keyword_document(clip: Clip, tags: Sequence[Tag] = ()) -> Document:
 
 
 def _findable(name: str) -> str:
-    """A name as it is guessed to be meant; with undecodable bytes also as it is shown, for who copies that."""
+    """A name as it is probably meant, and where bytes of it are no text also as it is shown."""
     guessed, shown = guessed_text(name), as_text(name)
     return guessed if guessed == shown else f"{guessed} {shown}"
 
