@@ -17,7 +17,7 @@ from foley_desktop.library.database import as_text, decode_path
 from foley_desktop.library.scan import FoundFile, Surroundings, volume_of, walk
 from foley_desktop.models import Progress, Rejection, Root
 
-READER = f"{__version__}/1"
+READER = f"{__version__}/2"
 """Who refused a file. Another version of the app reads refused files again: it may know better."""
 
 RETRIED = frozenset(["vanished", "no_permission", "still_being_written"])
