@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -44,9 +45,26 @@ def reveal(path: str) -> str | None:
         raise FoleyError(f"The folder {folder} is not there now.", hint="Connect its drive.")
     command = reveal_command(path)
     if command is None:
-        return folder
+        return None if os.path.lexists(path) and shown_by_file_manager(path) else folder
     subprocess.Popen(command)
     return None
+
+
+def shown_by_file_manager(path: str) -> bool:
+    """Asks the desktop's file manager over D-Bus to show a file selected; False where there is none to ask.
+
+    The interface is ``org.freedesktop.FileManager1``, which Nautilus, Dolphin, Nemo, Thunar and others have.
+    """
+    if not os.environ.get("DBUS_SESSION_BUS_ADDRESS") or shutil.which("dbus-send") is None:
+        return False
+    url = Path(path).as_uri().replace(",", "%2C")  # a comma would begin another element of the array
+    command = ["dbus-send", "--session", "--print-reply", "--reply-timeout=2000"]
+    command += ["--dest=org.freedesktop.FileManager1", "/org/freedesktop/FileManager1"]
+    command += ["org.freedesktop.FileManager1.ShowItems", f"array:string:{url}", "string:"]
+    try:
+        return subprocess.run(command, capture_output=True, timeout=5, check=False).returncode == 0
+    except (OSError, subprocess.SubprocessError):
+        return False
 
 
 def open_folder(folder: str) -> bool:
