@@ -1,4 +1,4 @@
-"""A file manager on the session bus, as far as the application asks one: prints what it is to show, then ends."""
+"""A file manager on the session bus, as far as the application asks one: prints what it is to show."""
 
 from __future__ import annotations
 
