@@ -98,12 +98,14 @@ def test_up_and_down_audition_unless_switched_off(desk: Desk) -> None:
     for row in (1, 2, 3):
         desk.press(Key.Key_Down)
         assert playback.player.path == desk.model.clip_at(row).path and playback.state == "playing"
+        assert desk.model.playing_id == desk.model.clip_at(row).id
     desk.press(Key.Key_Up)
     assert playback.player.path == desk.model.clip_at(2).path
     desk.press(Key.Key_A)
     assert not desk.window.deck.auditions
     desk.press(Key.Key_Down)
     assert playback.state == "stopped" and desk.window.deck.clip == desk.model.clip_at(3)
+    assert desk.model.playing_id == ""
     desk.press(Key.Key_A)
     desk.press(Key.Key_Down)
     assert playback.state == "playing"

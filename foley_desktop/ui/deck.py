@@ -48,6 +48,7 @@ class Deck(QWidget):
         waveform.region_changed.connect(self._on_region)
         playback.moved.connect(self._on_moved)
         playback.state_changed.connect(self._on_state)
+        playback.clip_changed.connect(lambda _: self._tell_playing())
         playback.failed.connect(self.failed)
 
     @property
@@ -119,5 +120,9 @@ class Deck(QWidget):
         if state == "stopped":
             self.waveform.set_position(None)
             self.transport.show_position(None)
+        self._tell_playing()
+
+    def _tell_playing(self) -> None:
         clip = self.clip
-        self.playing_changed.emit(clip.id if clip is not None and state == "playing" else "")
+        sounds = clip is not None and self.playback.state == "playing"
+        self.playing_changed.emit(clip.id if clip is not None and sounds else "")
