@@ -174,7 +174,7 @@ class WhyPanel(QWidget):
         words = " · ".join(str(match) for match in said.matches[:MOST_WORDS])
         self.words.setText(text.shown(f"Words: {words}" + (f" and {rest} more" if rest > 0 else "")))
         self.words.setVisible(bool(said.matches))
-        self.heard.setText(text.shown(f"Heard as: {', '.join(said.heard_as)}"))
+        self.heard.setText(text.shown(f"Heard as: {' · '.join(said.heard_as)}"))
         self.heard.setVisible(bool(said.heard_as))
         self.moment.setVisible(has_moment and said.window_s is not None)
         if said.window_s is not None:
