@@ -10,6 +10,7 @@ import pytest
 from librarian import CREAK, CUT, FLAC, GATE, SLAM, Librarian, make_library
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QWidget
 from ui_support import copy_library
 
 from foley_desktop.index.embedders.host import InProcessModels
@@ -61,6 +62,27 @@ def test_the_key_opens_and_closes_it_and_nothing_selected_says_what_to_do(desk: 
     assert desk.panel.pages.currentIndex() == 0 and desk.panel.nothing.isVisible()
     QTest.keyClick(desk.window, Qt.Key.Key_I)
     assert not desk.panel.isVisible()
+
+
+def test_beside_the_inspector_the_window_keeps_to_a_small_screen(desk: Librarian) -> None:
+    desk.window.resize(1280, 720)
+    desk.inspect(CREAK)
+    transport = desk.window.deck.transport
+    QTest.keyClick(desk.window, Qt.Key.Key_R)
+    QTest.keyClick(desk.window, Qt.Key.Key_N)
+    chip = desk.window.findChild(QWidget, "treatment_chip")
+    desk.wait(lambda: chip.isVisible() and desk.panel.isVisible())
+    assert desk.window.width() == 1280
+    assert desk.window.minimumSizeHint().width() <= 1280
+    shown = [w for w in transport.findChildren(QWidget) if w.isVisible() and w.parentWidget() is transport]
+    for widget in shown:
+        assert transport.rect().contains(widget.geometry()), widget
+    desk.window.resize(1900, 720)
+    desk.wait(lambda: transport._volume.isVisible() and transport.find_similar.width() > 100)
+    least = transport.minimumSizeHint().width()
+    desk.window.resize(desk.window.minimumSizeHint().width(), 720)
+    desk.wait(lambda: not transport._volume.isVisible())
+    assert 0 <= least - transport.minimumSizeHint().width() < 20, "what can give way does not count"
 
 
 def test_values_that_differ_stand_side_by_side_with_their_sources(desk: Librarian) -> None:

@@ -5,7 +5,7 @@ Further tools and chips come from wings, which put them into ``tools`` and ``chi
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QSlider, QToolButton, QVBoxLayout, QWidget
 
@@ -13,8 +13,8 @@ from foley_desktop.models import Clip, Region
 from foley_desktop.ui import buttons, icons, text, theme
 
 QUIETEST_DB = -40
-ROOM_FOR_VOLUME = 720
 NAME_WIDTH = 120
+_WORDED = Qt.ToolButtonStyle.ToolButtonTextBesideIcon
 
 
 class Transport(QWidget):
@@ -110,11 +110,48 @@ class Transport(QWidget):
         line.addSpacing(12)
         line.addWidget(self.find_similar)
 
+    def minimumSizeHint(self) -> QSize:
+        """The room that is left to take once all that can give way has done so.
+
+        What is shown now does not count: else a wide bar would hold the window wide beside a new panel.
+        """
+        return QSize(self._room(words=False, volume=False), super().minimumSizeHint().height())
+
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """What is least needed gives way first when there is little room."""
         super().resizeEvent(event)
+        self._give_way()
+
+    def event(self, event: QEvent) -> bool:
+        done = super().event(event)
+        if event.type() == QEvent.Type.LayoutRequest:
+            self._give_way()
+        return done
+
+    def _give_way(self) -> None:
+        """What is least needed goes first when there is little room: the volume, then words on a button."""
+        volume = self.width() >= self._room(words=True, volume=True)
         for widget in (self._volume, self._volume_mark):
-            widget.setVisible(self.width() >= ROOM_FOR_VOLUME)
+            widget.setVisible(volume)
+        worded = self.width() >= self._room(words=True, volume=False)
+        style = _WORDED if worded else Qt.ToolButtonStyle.ToolButtonIconOnly
+        if self.find_similar.toolButtonStyle() != style:
+            self.find_similar.setToolButtonStyle(style)
+
+    def _room(self, *, words: bool, volume: bool) -> int:
+        """The least width of the bar with and without what can give way, in pixels."""
+        line = self.layout()
+        if line is None:
+            return 0
+        least = line.minimumSize().width()
+        shown = not self._volume.isHidden()
+        if volume != shown:
+            room = self._volume.width() + self._volume_mark.width() + 2 * line.spacing()
+            least += room if volume else -room
+        similar = self.find_similar
+        if words != (similar.toolButtonStyle() == _WORDED):
+            room = similar.fontMetrics().horizontalAdvance(similar.text()) + line.spacing()
+            least += room if words else -room
+        return least
 
     @property
     def volume(self) -> int:
