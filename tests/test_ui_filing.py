@@ -312,6 +312,7 @@ def test_the_history_reverses_a_batch_later(desk: Librarian, sounds: Path) -> No
     assert "Gate.wav  →  002 Gate.wav" in history.names.toPlainText()
     desk.press_button(history, "Take back")
     desk.wait(lambda: {GATE, SLAM} <= set(os.listdir(sounds)))
+    desk.wait(lambda: GATE in desk.names())  # the catalog learns of it after the folder
     desk.wait(lambda: desk.clip(GATE).title == "A later step")
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QPainter, QPaintEvent
-from PySide6.QtWidgets import QComboBox, QFrame, QLabel, QPushButton, QToolButton
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QComboBox, QFrame, QLabel, QPushButton, QSizePolicy, QToolButton
 
 from foley_desktop.ui import icons, theme
 
@@ -23,9 +23,13 @@ def tool(
     checkable: bool = False,
     label: str = "",
     colour: QColor | None = None,
+    folds: bool = False,
 ) -> QToolButton:
-    """A flat icon button with a tooltip. It never takes the focus: the keyboard has keys of its own."""
-    button = QToolButton()
+    """A flat icon button with a tooltip. It never takes the focus: the keyboard has keys of its own.
+
+    One that ``folds`` leaves its label out where there is no room for it.
+    """
+    button = FoldingButton() if folds else QToolButton()
     button.setIcon(icons.icon(name, colour))
     button.setIconSize(QSize(size, size))
     button.setToolTip(tip)
@@ -40,6 +44,37 @@ def tool(
     if pressed is not None:
         button.clicked.connect(lambda _=False: pressed())
     return button
+
+
+class FoldingButton(QToolButton):
+    """A button with words beside its icon, which is left with the icon where there is little room.
+
+    The hint stays that with the words: a bar that grows again gives it the room to show them.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self._words = QSize()
+
+    def sizeHint(self) -> QSize:
+        if self.toolButtonStyle() == Qt.ToolButtonStyle.ToolButtonTextBesideIcon or self._words.isEmpty():
+            self._words = super().sizeHint()
+        return self._words
+
+    def minimumSizeHint(self) -> QSize:
+        height = self.sizeHint().height()
+        return QSize(self.iconSize().width() + height // 2, height)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        room = event.size().width() >= self.sizeHint().width()
+        beside, alone = (
+            Qt.ToolButtonStyle.ToolButtonTextBesideIcon,
+            Qt.ToolButtonStyle.ToolButtonIconOnly,
+        )
+        if (style := beside if room else alone) != self.toolButtonStyle():
+            self.setToolButtonStyle(style)
 
 
 def push(label: str, tip: str, pressed: Callable[[], object] | None = None, role: str = "") -> QPushButton:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QComboBox,
     QGridLayout,
     QHBoxLayout,
@@ -20,7 +19,7 @@ from PySide6.QtWidgets import (
 
 from foley_desktop.library.embedder_compare import COMPARED_MODES, EmbedderComparison
 from foley_desktop.models import Mode
-from foley_desktop.ui import buttons, text, theme
+from foley_desktop.ui import buttons, tables, text, theme
 from foley_desktop.ui.embedder_model import EmbedderModel
 from foley_desktop.ui.evaluation_model import EvaluationOrder, metric_tip, metric_title, quality_colour
 from foley_desktop.ui.job_line import JobLine
@@ -104,29 +103,8 @@ class EmbedderPage(QWidget):
         self._update()
 
     def _make_table(self) -> QTableView:
-        table = QTableView()
-        table.setObjectName("embedder_table")
         self.order = EvaluationOrder(self.model)
-        table.setModel(self.order)
-        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        table.setAlternatingRowColors(True)
-        table.setShowGrid(False)
-        table.setWordWrap(False)
-        table.setTabKeyNavigation(False)
-        table.setSortingEnabled(True)
-        table.setProperty("keeps_enter", True)
-        table.setFont(theme.digits_font(table.font()))
-        table.verticalHeader().hide()
-        table.verticalHeader().setDefaultSectionSize(theme.ROW_HEIGHT)
-        header = table.horizontalHeader()
-        header.setHighlightSections(False)
-        header.setSortIndicatorClearable(True)
-        header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
-        table.clicked.connect(self._on_chosen)
-        table.activated.connect(self._on_chosen)
-        return table
+        return tables.measures("embedder_table", self.order, self._on_chosen)
 
     def _lay_out(self) -> None:
         first, second, looks, ends = QHBoxLayout(), QHBoxLayout(), QHBoxLayout(), QHBoxLayout()

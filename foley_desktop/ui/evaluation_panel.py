@@ -10,7 +10,6 @@ from typing import cast
 
 from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QDockWidget,
     QFileDialog,
     QFrame,
@@ -27,7 +26,7 @@ from PySide6.QtWidgets import (
 
 from foley_desktop.library.evaluation import Evaluation
 from foley_desktop.models import Mode, Progress
-from foley_desktop.ui import buttons, text, theme
+from foley_desktop.ui import buttons, tables, text, theme
 from foley_desktop.ui.evaluation_model import (
     EvaluationModel,
     EvaluationOrder,
@@ -114,28 +113,7 @@ class EvaluationPanel(QDockWidget):
         return line
 
     def _make_table(self) -> QTableView:
-        table = QTableView()
-        table.setObjectName("evaluation_table")
-        table.setModel(self.order)
-        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        table.setAlternatingRowColors(True)
-        table.setShowGrid(False)
-        table.setWordWrap(False)
-        table.setTabKeyNavigation(False)
-        table.setSortingEnabled(True)
-        table.setProperty("keeps_enter", True)
-        table.setFont(theme.digits_font(table.font()))
-        table.verticalHeader().hide()
-        table.verticalHeader().setDefaultSectionSize(theme.ROW_HEIGHT)
-        header = table.horizontalHeader()
-        header.setHighlightSections(False)
-        header.setSortIndicatorClearable(True)
-        header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
-        table.clicked.connect(self._on_chosen)
-        table.activated.connect(self._on_chosen)
-        return table
+        return tables.measures("evaluation_table", self.order, self._on_chosen)
 
     def _lay_out(self) -> QWidget:
         choose = buttons.push("Choose …", "Choose a golden file", self.choose_file)

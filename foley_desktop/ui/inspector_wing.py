@@ -93,7 +93,7 @@ class InspectorWing(QObject):
 
     def _make_button(self) -> QToolButton:
         tip = "Inspector: see and edit all fields of the selected sounds  (I)"
-        button = buttons.tool(desk_icons.INSPECT, tip, checkable=True, label="Inspect")
+        button = buttons.tool(desk_icons.INSPECT, tip, checkable=True, label="Inspect", folds=True)
         button.setObjectName("inspector_button")
         button.clicked.connect(lambda _=False: self.toggle())
         self._window.search_bar.add_button(button)

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 
 from foley_desktop.library import lab_table
 from foley_desktop.library.lab_table import QueryRow
-from foley_desktop.ui import buttons, text, theme
+from foley_desktop.ui import buttons, tables, text
 from foley_desktop.ui.lab_model import (
     DEFAULT_KINDS,
     FILTERS,
@@ -98,27 +98,9 @@ class QueriesPanel(QWidget):
         column.addWidget(self.table, 1)
 
     def _make_table(self) -> QTableView:
-        table = QTableView()
-        table.setObjectName("lab_table")
-        table.setModel(self.order)
-        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        table.setAlternatingRowColors(True)
-        table.setShowGrid(False)
-        table.setWordWrap(False)
-        table.setTabKeyNavigation(False)
-        table.setSortingEnabled(True)
-        table.setProperty("keeps_enter", True)
+        table = tables.measures("lab_table", self.order)
         table.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        table.setFont(theme.digits_font(table.font()))
-        table.verticalHeader().hide()
-        table.verticalHeader().setDefaultSectionSize(theme.ROW_HEIGHT)
-        header = table.horizontalHeader()
-        header.setHighlightSections(False)
-        header.setSortIndicatorClearable(True)
-        header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
-        header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+        table.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         table.customContextMenuRequested.connect(self._show_menu)
         table.selectionModel().currentRowChanged.connect(self._on_current)

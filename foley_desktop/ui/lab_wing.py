@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Qt, QTimer
-from PySide6.QtWidgets import QSizePolicy
 
 from foley_desktop.models import Clip
 from foley_desktop.ui import text
@@ -113,13 +112,6 @@ class LabWing(QObject):
     def _on_wide(self, wide: bool) -> None:
         window = self._window
         window.sidebar.setVisible(not wide)
-        # What is not shown needs no room: the page for an empty library is the widest of all.
-        policy = QSizePolicy.Policy.Ignored if wide else QSizePolicy.Policy.Preferred
-        window.first_run.setSizePolicy(policy, QSizePolicy.Policy.Preferred)
-        pages = window.pages.layout()
-        assert pages is not None
-        pages.invalidate()
-        window.pages.updateGeometry()
         width = round(window.width() * WIDE_SHARE) if wide else NARROW
         # Once the layouts have learnt, one after the other, of the room that is there now.
         QTimer.singleShot(

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QFileDialog,
     QMainWindow,
     QSplitter,
-    QStackedWidget,
     QVBoxLayout,
     QWidget,
 )
@@ -31,6 +30,7 @@ from foley_desktop.ui.keys import CTRL, SHIFT, HelpOverlay, Key, Keys
 from foley_desktop.ui.lab_wing import LabWing
 from foley_desktop.ui.library_actions import LibraryActions
 from foley_desktop.ui.messages import Messages
+from foley_desktop.ui.pages import Pages
 from foley_desktop.ui.results_model import ROW_ROLE
 from foley_desktop.ui.results_panel import ResultsPanel
 from foley_desktop.ui.search_bar import SearchBar
@@ -69,7 +69,7 @@ class MainWindow(QMainWindow):
         self.sound_banner = banner.sound_banner()
         self.evaluation = EvaluationPanel(self)
         self.status = StatusLine()
-        self.pages = QStackedWidget()
+        self.pages = Pages()
         self._lay_out()
         self.messages = Messages(self)
         self.help = HelpOverlay(self)
@@ -92,7 +92,7 @@ class MainWindow(QMainWindow):
 
     def _lay_out(self) -> None:
         self.listening = QSplitter(Qt.Orientation.Vertical)
-        self.lists = QStackedWidget()  # the results, and what else may stand in their place
+        self.lists = Pages()  # the results, and what else may stand in their place
         self.lists.addWidget(self.results)
         self.listening.addWidget(self.lists)
         self.listening.addWidget(self.deck)

@@ -44,10 +44,18 @@ class SearchBar(QWidget):
         self.mode_box = self._make_modes()
         self.chips = ChipBar()
         self.filter_button = buttons.tool(
-            "filter", "Add a filter: length, channels, rate, rating …", self._show_filters, label="Filter"
+            "filter",
+            "Add a filter: length, channels, rate, rating …",
+            self._show_filters,
+            label="Filter",
+            folds=True,
         )
         self.evaluation_button = buttons.tool(
-            "chart", "Evaluation: measure how good the search is", checkable=True, label="Evaluate"
+            "chart",
+            "Evaluation: measure how good the search is",
+            checkable=True,
+            label="Evaluate",
+            folds=True,
         )
         self.evaluation_button.toggled.connect(self.evaluation_toggled)
         self.record_button = buttons.tool(

@@ -37,11 +37,12 @@ class TransferBar(QWidget):
         self.mark.setPixmap(icons.pixmap("out", 16, theme.colour("dim"), self.devicePixelRatioF()))
         self.mark.setToolTip("How sounds leave: dragged rows, dragged regions, the bin, and “Send to”")
         self.label = buttons.words("Drag out as", "dim")
+        self.label.setMinimumWidth(1)  # it is hidden before it would be cut
         self.preset = buttons.Choice()
         self.preset.setObjectName("drag_preset")
         self.preset.setAccessibleName("Preset for what leaves the window")
         self.preset.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.preset.setMinimumWidth(150)
+        self.preset.setMinimumWidth(110)
         self.preset.activated.connect(lambda _: self._on_preset())
         self.heard = buttons.tool(
             "ear",
@@ -49,6 +50,7 @@ class TransferBar(QWidget):
             checkable=True,
             label="As heard",
             size=16,
+            folds=True,
         )
         self.heard.setObjectName("drag_as_heard")
         self.heard.toggled.connect(self.heard_toggled)
@@ -59,8 +61,9 @@ class TransferBar(QWidget):
         )
         self.project.setObjectName("project")
         self.project.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.project.setMinimumWidth(90)
         self.project.setMaximumWidth(170)
-        self.bin = buttons.tool("bin", "", checkable=True, label="Bin", size=16)
+        self.bin = buttons.tool("bin", "", checkable=True, label="Bin", size=16, folds=True)
         self.bin.setObjectName("bin_toggle")
         self.bin.toggled.connect(self.bin_toggled)
         self._lay_out()
