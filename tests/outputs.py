@@ -25,6 +25,7 @@ class TestOutput:
         self.blocks: list[tuple[float, np.ndarray]] = []
         self.closed = False
         self.refuses_to_start = False
+        self.faltered = False
         self._dies_after = dies_after
         self._block = block
         self._stop = threading.Event()
@@ -70,7 +71,10 @@ class TestOutput:
 
 
 class TestOpener:
-    """Opens test outputs; ``refuses`` makes that fail, ``dies_after`` makes them fall silent (seconds)."""
+    """Opens test outputs; ``refuses`` makes that fail, ``dies_after`` makes them fall silent (seconds).
+
+    With ``falters`` they ran dry before that.
+    """
 
     __test__ = False
 
@@ -78,7 +82,7 @@ class TestOpener:
         self.latency_s, self.channels, self.block = latency_s, channels, block
         self.dies_after = 1e9
         self.refuses = False
-        self.refuses_to_start = False
+        self.refuses_to_start = self.falters = False
         self.outputs: list[TestOutput] = []
         self.refreshed = 0
 
@@ -89,7 +93,7 @@ class TestOpener:
     def open(self, name: str, latency: str) -> TestOutput:
         self.check(name)
         output = TestOutput(self.latency_s, self.channels, self.dies_after, self.block)
-        output.refuses_to_start = self.refuses_to_start
+        output.refuses_to_start, output.faltered = self.refuses_to_start, self.falters
         self.outputs.append(output)
         return output
 

@@ -544,6 +544,23 @@ def test_a_device_that_falls_silent_pauses_and_play_goes_on(
     assert player.error is None and len(opener.outputs) == 2 and opener.refreshed == 1
 
 
+def test_a_stream_that_ran_dry_is_opened_again_once(
+    tmp_path: Path, player: Player, opener: TestOpener
+) -> None:
+    opener.dies_after, opener.falters = 0.5, True
+    player.play(ramp_clip(tmp_path / "ramp.wav", 10.0))
+    wait_for(lambda: opener.outputs)
+    opener.dies_after = 1.0
+    wait_for(lambda: len(opener.outputs) == 2)
+    held = player.position_s
+    assert 0.3 < held < 0.7 and player.state == "playing"
+    wait_for(lambda: player.position_s > held + 0.3)
+    assert player.error is None and opener.refreshed == 0
+    wait_for(lambda: player.state == "paused")  # it stays silent: gone after all
+    assert player.error is not None and "stopped" in str(player.error)
+    assert held + 0.3 < player.position_s < held + 1.2 and len(opener.outputs) == 2
+
+
 def test_a_device_that_refuses_says_so_and_can_be_tried_again(
     tmp_path: Path, player: Player, opener: TestOpener
 ) -> None:

@@ -32,6 +32,8 @@ window, and when that is busy some 10 ms are not enough."""
 LEAD_IN_S = 0.06
 """Silence that a stream begins with: sound servers swallow up to 50 ms of what a new stream brings, and that
 would be the attack of the clip."""
+FALTER_S = 0.3
+"""A stream that asked for no more than this since it ran dry has faltered, see :class:`Output`."""
 
 
 class Output(Protocol):
@@ -47,6 +49,14 @@ class Output(Protocol):
     @property
     def alive(self) -> bool:
         """False once the device has stopped by itself."""
+
+    @property
+    def faltered(self) -> bool:
+        """Whether the stream ran dry just before it last asked for a block.
+
+        PortAudio over a sound server's ALSA plugin may never ask again after that, though the device is
+        there; opened again it plays.
+        """
 
     @property
     def latency_s(self) -> float:
@@ -164,6 +174,7 @@ class PortAudioOutput:
         self.name, self.samplerate, self.channels = device.name, device.samplerate, channels
         self.closed = False
         self._lead_in = round(LEAD_IN_S * device.samplerate)  # frames still to come
+        self._since_dry = sys.maxsize  # frames asked for since the stream ran dry
         self._render: Render | None = None
         self._stream = sd.OutputStream(
             samplerate=device.samplerate,
@@ -183,12 +194,17 @@ class PortAudioOutput:
     def alive(self) -> bool:
         return bool(self._stream.active)
 
+    @property
+    def faltered(self) -> bool:
+        return self._since_dry <= FALTER_S * self.samplerate
+
     def close(self) -> None:
         with contextlib.suppress(Exception):  # a device that is gone may answer with anything
             self._stream.close(ignore_errors=True)
         self.closed = True
 
     def _callback(self, out: np.ndarray, frames: int, moment: Any, status: Any) -> None:
+        self._since_dry = frames if status.output_underflow else self._since_dry + frames
         if self._lead_in > 0:
             self._lead_in -= frames
             out.fill(0.0)
@@ -243,6 +259,7 @@ class ClockOutput:
     """A device without a sound: asks for blocks as a clock would and throws them away."""
 
     BLOCK_S = 0.01
+    faltered = False
 
     def __init__(self, samplerate: int = 48000, channels: int = 2) -> None:
         self.name, self.samplerate, self.channels = "silence", samplerate, channels

@@ -26,6 +26,10 @@ LOST_AFTER_S = 0.8
 """A device that has not asked for a block for this long is gone."""
 START_PATIENCE_S = 4.0
 """The same for one that has filled its buffer and not begun yet: sinks that sleep take a while to wake."""
+FALTERED_AFTER_S = 0.25
+"""The same for one that ran dry and may be waiting for itself: it is opened again, and the clip goes on."""
+FALTER_AGAIN_S = 3.0
+"""Opened again and silent again within this time, it is gone after all."""
 IDLE_CLOSE_S = 20.0
 """Seconds after which a device that plays nothing is given back."""
 
@@ -49,6 +53,7 @@ class Feeder:
         self._stale_devices = False
         self._calls, self._waited_s, self._looked_at = 0, 0.0, 0.0
         self._started_at, self._started, self._flowing = 0.0, False, False
+        self._reopened_at = -FALTER_AGAIN_S
         self._idle_since: float | None = None
 
     def run(self) -> None:
@@ -78,7 +83,8 @@ class Feeder:
             return self._idle()
         self._idle_since = None
         if self._output is not None and self._started and self._lost(self._output, board.engine):
-            self._device_lost(self._output)
+            if not self._reopened(self._output):
+                self._device_lost(self._output)
             return 0.0
         if board.sounding is None or board.sounding[0].serial != request.serial:
             return self._begin(request)
@@ -232,7 +238,21 @@ class Feeder:
         else:
             self._waited_s += passed
         patience = LOST_AFTER_S if self._flowing else START_PATIENCE_S
+        if self._may_reopen(output, now):
+            patience = FALTERED_AFTER_S
         return self._waited_s > patience or not output.alive
+
+    def _may_reopen(self, output: Output, now: float) -> bool:
+        return output.faltered and output.alive and now - self._reopened_at > FALTER_AGAIN_S
+
+    def _reopened(self, output: Output) -> bool:
+        """Lets go of a stream that only faltered; what is to be heard goes on with the next one."""
+        now = time.perf_counter()
+        if not self._may_reopen(output, now):
+            return False
+        self._reopened_at = now
+        self._forget_output()
+        return True
 
     def _device_lost(self, output: Output) -> None:
         board = self._board
