@@ -198,6 +198,7 @@ def test_a_device_that_is_pulled_out_is_told_by_a_banner_until_play_goes_on(desk
     words = window.sound_banner.label
     desk.wait(lambda: window.sound_banner.isVisible() and "has stopped" in words.full_text())
     assert playback.state == "paused"
+    assert not window.messages.toasts  # said once
     held = player.position_s
     assert 0.2 < held < 1.5
     player.opener.dies_after = 1e9

@@ -21,7 +21,6 @@ class Deck(QWidget):
     """Clip and Region (or None) to find similar sounds for."""
     playing_changed = Signal(str)
     """Id of the clip that sounds; empty for none."""
-    failed = Signal(object)
 
     def __init__(self, service: LibraryService, runner: Runner, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -49,7 +48,6 @@ class Deck(QWidget):
         playback.moved.connect(self._on_moved)
         playback.state_changed.connect(self._on_state)
         playback.clip_changed.connect(lambda _: self._tell_playing())
-        playback.failed.connect(self.failed)
 
     @property
     def clip(self) -> Clip | None:
@@ -89,6 +87,7 @@ class Deck(QWidget):
         if self.clip is not None and self.clip.id == clip.id:
             self.waveform.clip = clip
             self.playback.clip = clip
+            self.transport.name_clip(clip)
 
     def stop(self) -> None:
         self.playback.stop()

@@ -171,7 +171,6 @@ class MainWindow(QMainWindow):
         deck.similar_wanted.connect(self.find_similar)
         self.actions_.similar_wanted.connect(lambda clip: self.find_similar(clip, None))
         deck.playing_changed.connect(self.results.model.set_playing)
-        deck.failed.connect(self.messages.fail)
         self.handover.failed.connect(self.messages.fail)
 
     def _connect_evaluation(self) -> None:

@@ -131,11 +131,13 @@ class TreatmentWing(QObject):
     # --- a device that is gone
 
     def _on_failed(self, error: FoleyError) -> None:
-        """What is paused by itself says so until it goes on."""
+        """What is paused by itself says so until it goes on; what else cannot be heard says so once."""
         player = self._playback.player
         if player is not None and player.state == "paused":
             self._lost = True
             self._window.sound_banner.say(advice(error), "Play", self._playback.toggle)
+        else:
+            self._window.messages.fail(error)
 
     def _on_state(self, state: str) -> None:
         player = self._playback.player
