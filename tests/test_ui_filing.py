@@ -251,6 +251,9 @@ def test_names_by_the_ucs_are_previewed_applied_and_taken_back_as_one(desk: Libr
     assert {clip.id for clip in map(desk.clip, new)} == set(ids.values())
     assert dict(desk.service.catalog.collections())["Mine"] == 2
     desk.wait(lambda: set(new) <= set(desk.names()))
+    named = desk.window.deck.transport._name
+    desk.wait(lambda: named.full_text() in new)
+    desk.wait(lambda: any(name in desk.find("drag_preview").full_text() for name in new))
     desk.wait(lambda: desk.window.service.settings.extra.get("rename", {}).get("creator") == "AB")
     desk.key(Qt.Key.Key_Z, CTRL)
     desk.wait(lambda: (sounds / CREAK).exists() and (sounds / SLAM).exists())

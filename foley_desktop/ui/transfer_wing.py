@@ -70,6 +70,9 @@ class TransferWing(QObject):
         window.deck.playback.treatment_changed.connect(lambda _: self._on_treatment())
         view = window.results.view
         view.selectionModel().selectionChanged.connect(lambda *_: self._preview())
+        view.model().dataChanged.connect(lambda *_: self._preview())
+        # A reset takes the selection away without saying so.
+        view.model().modelReset.connect(self._preview)
         view.viewport().installEventFilter(self)
         window.actions_.additions.append(self._add_to_menu)
 

@@ -166,16 +166,20 @@ class Transport(QWidget):
 
     def show_clip(self, clip: Clip | None) -> None:
         self._duration = (clip.duration_s or 0.0) if clip else 0.0
-        self._name.set_words(text.file_name(clip) if clip else "Nothing selected")
-        self._name.setToolTip(text.plain_tooltip(clip.path) if clip else "")
+        self.name_clip(clip)
         theme.mark(self._name, "title" if clip else "faint")
         self._name.style().polish(self._name)
-        self._facts.set_words(_facts(clip) if clip else "")
         self._facts.setVisible(clip is not None)
         usable = clip is not None and clip.status == "ok"
         for button in (self.play, self.stop, self.find_similar):
             button.setEnabled(usable)
         self.show_position(None)
+
+    def name_clip(self, clip: Clip | None) -> None:
+        """Only the words about the clip, which may have another name than before."""
+        self._name.set_words(text.file_name(clip) if clip else "Nothing selected")
+        self._name.setToolTip(text.plain_tooltip(clip.path) if clip else "")
+        self._facts.set_words(_facts(clip) if clip else "")
 
     def show_position(self, seconds: float | None) -> None:
         if self._duration <= 0:
