@@ -117,6 +117,17 @@ def test_up_on_the_first_row_stays_there(desk: Desk) -> None:
     assert desk.view.currentIndex().row() == 0 and desk.view.is_entered
 
 
+def test_home_and_end_go_to_the_first_and_the_last_row(desk: Desk) -> None:
+    desk.enter_results()
+    playback, column = desk.window.deck.playback, desk.view.currentIndex().column()
+    last = desk.model.rowCount() - 1
+    for key, row in ((Key.Key_End, last), (Key.Key_Home, 0)):
+        desk.press(key)
+        assert (desk.view.currentIndex().row(), desk.view.currentIndex().column()) == (row, column)
+        assert playback.clip == desk.model.clip_at(row) and len(desk.view.selected_clips()) == 1
+    assert last > 1 and desk.view.horizontalScrollBar().value() == 0
+
+
 def test_enter_plays_from_the_start(desk: Desk) -> None:
     desk.type("rain")
     desk.enter_results()

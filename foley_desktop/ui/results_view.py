@@ -157,6 +157,16 @@ class ResultsView(QTableView):
             return
         super().keyPressEvent(event)
 
+    def moveCursor(
+        self, action: QAbstractItemView.CursorAction, modifiers: Qt.KeyboardModifier
+    ) -> QModelIndex:
+        """Home and End go to the first and the last row, and not to columns that would hide the names."""
+        ends = {QAbstractItemView.CursorAction.MoveHome: 0}
+        ends[QAbstractItemView.CursorAction.MoveEnd] = self._results.rowCount() - 1
+        if action in ends:
+            return self._results.index(ends[action], max(0, self.currentIndex().column()))
+        return super().moveCursor(action, modifiers)
+
     def keyboardSearch(self, search: str) -> None:
         """Letters are keys of the window here, not a search for names."""
 
