@@ -17,7 +17,7 @@ from foley_desktop.library.balancing import balanced, neutral
 from foley_desktop.library.excluding import audible_exclusions
 from foley_desktop.library.sequences import order_of
 from foley_desktop.library.service import LibraryService
-from foley_desktop.models import SearchResult
+from foley_desktop.models import MODES, Condition, Filters, SearchResult
 
 LONG = 12.0
 CLIPS = {
@@ -289,6 +289,14 @@ def test_scores_are_told_also_where_a_list_did_not_reach(library: LibraryService
     for hit in library.search("rumble", k=2).hits:
         assert set(hit.why) >= {SEMANTIC, AUDIO}
         assert all(hit.why[name]["score"] is not None for name in (SEMANTIC, AUDIO))
+
+
+def test_what_a_filter_leaves_out_answers_nothing(library: LibraryService) -> None:
+    filters = Filters((Condition("duration", ">", 9_999.0),))
+    for mode in MODES:
+        result = library.search("rumble", mode=mode, filters=filters)
+        assert (result.hits, result.answerable) == ((), 0.0)
+        assert library.search("rumble", mode=mode).answerable > 0.5
 
 
 def test_words_far_down_are_looked_up_when_asked(tmp_path: Path) -> None:

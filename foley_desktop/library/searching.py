@@ -367,8 +367,8 @@ class Searcher:
         return why
 
     def _answerable(self, found: _Found, parsed: ParsedQuery, hits: Sequence[Hit]) -> float:
-        if not parsed.plain:
-            return 1.0 if hits else 0.0
+        if not hits or not parsed.plain:
+            return 1.0 if hits else 0.0  # what words say of clips that are not at hand answers nothing
         semantic = found.lists.get(SEMANTIC)
         keyword = self._indexes.keyword
         try:
