@@ -245,6 +245,19 @@ def test_pictures_and_unknown_frames_stay_in_id3(tmp_path: Path) -> None:
         assert content[-125:].rstrip(b"\0").startswith(b"new title")
 
 
+@pytest.mark.parametrize("track", [b"\0\0", b"\0\7"])
+def test_what_id3v1_has_no_room_for_is_no_comment_of_its_own(tmp_path: Path, track: bytes) -> None:
+    path = tmp_path / "a.mp3"
+    sound = make.encoded(make.sweep(0.3, 44100), 44100, "MP3", "MPEG_LAYER_III")
+    path.write_bytes(sound + b"TAG" + bytes(122) + track + b"\xff")
+    for words in ("déjà vu, 猫", "a heavy wooden door is slammed in a stone hall"):
+        write_tags(str(path), {"description": words})
+        assert path.read_bytes()[-31:-3].rstrip(b"\0") == words.encode("latin-1", "replace")[:28]
+        assert values(path, "description") == {words} and values(path, "comment") == set()
+    write_tags(str(path), {"comment": "a note of its own"})
+    assert values(path, "comment") == {"a note of its own"}
+
+
 def test_apev2_behind_an_mp3_is_kept_in_step(tmp_path: Path) -> None:
     path = tmp_path / "a.mp3"
     sound = make.encoded(make.sweep(0.3, 44100), 44100, "MP3", "MPEG_LAYER_III")

@@ -110,7 +110,16 @@ def _id3(file: BinaryIO, *, load_v1: bool) -> Iterator[Tag]:
             continue
     # A description also stands in the comment, where every player looks; it is no comment of its own.
     described = {tag.value for tag in tags if tag.field == "description"}
-    yield from (tag for tag in tags if tag.field != "comment" or tag.value not in described)
+    said = {tag.value for tag in tags if tag.field in ("description", "comment")}
+    shortened = {short for value in said for short in _in_v1(value) if short != value}
+    yield from (tag for tag in tags if tag.field != "comment" or tag.value not in described | shortened)
+
+
+def _in_v1(value: str) -> Iterator[str]:
+    """What is left of a text in the comment of ID3v1: Latin-1, 30 bytes, or 28 where a track stands there."""
+    latin = value.encode("latin-1", "replace").decode("latin-1")
+    for size in (28, 30):
+        yield clean(latin[:size])
 
 
 def _frame(frame: Any) -> Iterator[Tag]:
