@@ -12,6 +12,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 from ui_support import Desk, copy_library, make_library
 
+from foley_desktop.ui import theme
 from foley_desktop.ui.messages import ErrorDialog
 from foley_desktop.ui.models_page import state_words
 from foley_desktop.ui.settings_dialog import SettingsDialog
@@ -72,6 +73,16 @@ def test_another_fusion_ranks_at_once_and_is_kept(desk: Desk) -> None:
     desk.wait(lambda: desk.window.results.balance.slider.value() == 33)
     part(dialog, "fusion_weighted").click()
     desk.wait(lambda: [row.hit.rrf_score for row in desk.model.rows] == before)
+
+
+def test_what_is_chosen_and_what_could_be_is_seen(desk: Desk) -> None:
+    dialog = opened(desk)
+    for name, colour in (("fusion_weighted", "accent"), ("fusion_rrf", "faint")):
+        button = part(dialog, name)
+        image = button.grab().toImage()
+        row = image.height() // 2
+        seen = {image.pixelColor(x, row).name() for x in range(button.fontMetrics().height())}
+        assert theme.colour(colour).name() in seen, name
 
 
 def test_another_latency_takes_another_player_and_is_kept(desk: Desk) -> None:

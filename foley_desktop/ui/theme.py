@@ -227,6 +227,11 @@ QTreeView::indicator:checked, QTableView::indicator:checked, QMenu::indicator:ch
 QCheckBox::indicator:checked {
     background: $accent; border-color: $accent; }
 QTreeView::indicator:hover, QTableView::indicator:hover, QCheckBox::indicator:hover { border-color: $text; }
+QRadioButton::indicator {
+    width: 11px; height: 11px; border: 1px solid $faint;
+    border-radius: 6px; background: $window; }
+QRadioButton::indicator:checked { border: 4px solid $accent; width: 5px; height: 5px; }
+QRadioButton::indicator:hover { border-color: $text; }
 QMenu::indicator { margin-left: 7px; }
 QHeaderView { background: $bar; border: 0; }
 QHeaderView::section { background: $bar; color: $dim; border: 0; border-right: 1px solid $line;
@@ -254,7 +259,7 @@ QStatusBar { background: $bar; border-top: 1px solid $line; color: $dim; }
 QStatusBar::item { border: 0; }
 QDockWidget { color: $dim; font-weight: 600; }
 QDockWidget::title { background: $bar; padding: 6px 10px; text-align: left; }
-QCheckBox { spacing: 6px; }
+QCheckBox, QRadioButton { spacing: 6px; }
 
 QFrame[role="banner"] { background: #2c2617; border: 0; border-bottom: 1px solid #51431f; }
 QFrame[role="banner"] QLabel { color: #f0d7a4; }
