@@ -333,6 +333,8 @@ def test_files_go_to_the_trash_once_confirmed_and_come_back(desk: Librarian, sou
     desk.press_button(desk.dialog(Question), "Move to trash")
     desk.wait(lambda: "1 file moved to the trash." in desk.said())
     assert not (sounds / GATE).exists()
+    desk.wait(lambda: GATE not in desk.names())
+    assert not desk.window.results.new_chip.isVisible(), "the row goes without being asked for"
     toast = next(t for t in desk.window.messages.toasts if "moved to the trash" in t.label.text())
     desk.press_button(toast, "Undo")
     desk.wait(lambda: (sounds / GATE).exists())

@@ -279,6 +279,8 @@ class FilingWing(QObject):
         )  # fmt: skip
 
     def _thrown(self, report: TrashReport) -> None:
+        if report.thrown:
+            self._window.results.search.list_next()
         said = f"{text.plural(len(report.thrown), 'file')} moved to the trash"
         if report.refused or not report.thrown:
             self._report(said, report.refused)

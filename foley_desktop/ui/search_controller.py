@@ -62,6 +62,7 @@ class SearchController(QObject):
         """Whether takes of one sound stand as one row."""
         self._opened: set[str] = set()
         self._late: Found | None = None
+        self._lists_next = False
         self._under_way: Request | None = None
         self._again = False
         self._debounce = self._timer(DEBOUNCE_MS, self._ask)
@@ -235,7 +236,8 @@ class SearchController(QObject):
         if found.request.subject != self._request.subject:
             return
         same = self.found is not None and self.found.request.subject == found.request.subject
-        if not (same and self._is_entered()):
+        if self._lists_next or not (same and self._is_entered()):
+            self._lists_next = False
             self._list(found, keep_sort=same)
             return
         self._hold_back(found)
@@ -251,6 +253,10 @@ class SearchController(QObject):
         self.noticed.emit(self.found)
         self._late = None if same_rows else found
         self.waiting_changed.emit(0 if same_rows else new or -1)
+
+    def list_next(self) -> None:
+        """The next answer is listed at once: the user took rows away, and knows that the list changes."""
+        self._lists_next = True
 
     def show_waiting(self) -> None:
         """Lists the results that wait; the selection stays with its clips."""
