@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from librarian import CREAK, CUT, FLAC, GATE, SLAM, Librarian, make_library
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QFontMetrics
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 from ui_support import copy_library
@@ -18,7 +19,7 @@ from foley_desktop.library.editing import Value
 from foley_desktop.library.service import LibraryService
 from foley_desktop.models import Clip
 from foley_desktop.settings import DataFolder
-from foley_desktop.ui.inspector_row import SourceLine, told
+from foley_desktop.ui.inspector_row import SourceLine, Told, told
 from foley_desktop.workers import edit_jobs
 
 pytestmark = pytest.mark.gui
@@ -62,6 +63,12 @@ def test_the_key_opens_and_closes_it_and_nothing_selected_says_what_to_do(desk: 
     assert desk.panel.pages.currentIndex() == 0 and desk.panel.nothing.isVisible()
     QTest.keyClick(desk.window, Qt.Key.Key_I)
     assert not desk.panel.isVisible()
+
+
+def test_the_number_of_clips_beside_a_value_is_never_cut(desk: Librarian) -> None:
+    line = SourceLine(Told("Door", ("bext",), 12_345), counts=True, many=True)
+    needed = QFontMetrics(line._font).horizontalAdvance("12345 ×")
+    assert line._left - 11 >= needed
 
 
 def test_beside_the_inspector_the_window_keeps_to_a_small_screen(desk: Librarian) -> None:

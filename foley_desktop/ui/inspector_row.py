@@ -74,9 +74,11 @@ class SourceLine(QAbstractButton):
         tip = f"{who}: {said.value}" + ("\nThis is what counts." if counts else "\nClick to take this value.")
         self.setToolTip(text.plain_tooltip(tip))
         self.setAccessibleName(tip)
-        self._left = 7 + (_COUNT_WIDTH if many else _SOURCE_WIDTH)
         self._font = self.font()
         self._font.setPixelSize(11)
+        self._left = 7 + _SOURCE_WIDTH
+        if many:  # A number that is cut would be another number.
+            self._left = 7 + max(_COUNT_WIDTH, QFontMetrics(self._font).horizontalAdvance(self._place) + 8)
 
     def sizeHint(self) -> QSize:
         return QSize(120, _LINE_PX)
