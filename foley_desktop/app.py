@@ -61,9 +61,8 @@ def run_gui(library: Path | None, folders: list[str]) -> int:
     folder = Path(os.path.abspath(library or DataFolder.default().path))
     wanted = [os.path.abspath(path) for path in folders]
     try:
-        instance = claim(folder)
+        instance = claim(folder) or hand_over(folder, wanted)
         if instance is None:
-            hand_over(folder, wanted)
             return 0
         window = create_window(folder)
     except FoleyError as error:
@@ -71,6 +70,7 @@ def run_gui(library: Path | None, folders: list[str]) -> int:
         return 1
     assert isinstance(window, MainWindow)
     instance.called.connect(partial(_come_forward, window))
+    window.closing.connect(instance.fall_silent)
     sys.excepthook = partial(_show_unexpected, window)
     ticking = _let_signals_in(window)
     window.closed.connect(application.quit)

@@ -112,13 +112,34 @@ def test_vorbis_has_no_depth(desk: Desk, tmp_path: Path) -> None:
     assert [soundfile.info(path).subtype for path in tmp_path.glob("*.ogg")] == ["VORBIS"]
 
 
-def test_an_export_that_fails_says_why(desk: Desk, tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_used_is_told_where_it_was_typed(desk: Desk, tmp_path: Path) -> None:
+    """The dialog stays as it was filled in, and goes on once the folder is right."""
     desk.enter_results()
     dialog = opened(desk, tmp_path / "not there")
+    dialog.name.setText("a name of my own")
     dialog.export.click()
-    desk.idle()
-    desk.wait(lambda: desk.window.messages.toasts)
-    assert not (tmp_path / "not there").exists()
+    desk.wait(lambda: dialog.flaw.isVisible())
+    assert dialog.isVisible() and "is not there" in dialog.flaw.text()
+    assert not (tmp_path / "not there").exists() and not desk.window.messages.toasts
+    dialog.set_folder(str(tmp_path))
+    finish(desk, dialog)
+    desk.wait(lambda: desk.window.findChild(ExportDialog) is None)
+    assert [path.name for path in tmp_path.glob("a name*")] == ["a name of my own.wav"]
+
+
+def test_the_file_of_a_region_says_where_it_was(desk: Desk, tmp_path: Path) -> None:
+    desk.type("wooden door slam")
+    desk.enter_results()
+    desk.wait(lambda: desk.window.deck.clip is not None)
+    desk.window.deck.waveform.set_region(Region(0.1, 0.2))
+    dialog = opened(desk, tmp_path)
+    assert dialog.stems() == ["wooden door slam_0.100s-0.200s"]
+    dialog.only_region.setChecked(False)
+    assert dialog.stems() == ["wooden door slam"]
+    dialog.name.setText("mine")
+    dialog.only_region.setChecked(True)
+    assert dialog.stems() == ["mine"]
+    dialog.reject()
 
 
 def test_nothing_selected_is_told(desk: Desk) -> None:

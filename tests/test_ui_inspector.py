@@ -351,6 +351,8 @@ def test_all_of_a_long_list_can_be_selected(desk: Librarian) -> None:
     add_clips(desk, 1200)
     desk.search.refresh()
     desk.wait_listed(500)
+    desk.key(Qt.Key.Key_End)
+    desk.wait(lambda: desk.view.currentIndex().row() == 1204)
     desk.key(Qt.Key.Key_I)
     desk.key(Qt.Key.Key_A, CTRL)
     desk.wait(lambda: len(desk.panel.ids) == 1205)

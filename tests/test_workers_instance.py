@@ -69,6 +69,20 @@ def test_a_window_that_does_not_answer_is_told_of(tmp_path: Path, qtbot: Any) ->
         hand_over(tmp_path, [], within_s=0.3)
 
 
+def test_a_start_while_the_first_window_closes_becomes_the_first(tmp_path: Path, qtbot: Any) -> None:
+    closing = claim(tmp_path)
+    assert closing is not None
+    heard: list[list[str]] = []
+    closing.called.connect(heard.append)
+    closing.fall_silent()
+    with pytest.raises(FoleyError, match="does not answer"):
+        hand_over(tmp_path, ["/sounds"], within_s=0.3)  # it has not closed yet
+    closing.close()
+    following = hand_over(tmp_path, ["/sounds"])
+    assert following is not None and not heard
+    following.close()
+
+
 def test_rubbish_on_the_socket_harms_nobody(first: Instance, tmp_path: Path, qtbot: Any) -> None:
     heard: list[list[str]] = []
     first.called.connect(heard.append)

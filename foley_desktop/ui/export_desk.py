@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QStandardPaths, Qt, Signal
 from shiboken6 import isValid
@@ -67,7 +67,7 @@ class ExportDesk(QObject):
             queue=self.queue,
             show=window.library.reveal,
         )
-        dialog.export_wanted.connect(partial(self.export, clips))
+        dialog.export_wanted.connect(partial(self._check, dialog, clips))
         dialog.preset_wanted.connect(self._ask_name)
         dialog.open()
 
@@ -78,6 +78,22 @@ class ExportDesk(QObject):
         place = QStandardPaths.StandardLocation.MusicLocation
         music = QStandardPaths.writableLocation(place)
         return music if os.path.isdir(music) else os.path.expanduser("~")
+
+    def _check(self, dialog: ExportDialog, clips: list[Clip], folder: str, *decided: Any) -> None:
+        """Looks at the folder while the dialog is still there to be corrected."""
+        window = self._window
+
+        def go_on(flaw: str) -> None:
+            if flaw and isValid(dialog):
+                dialog.refuse(flaw)
+                return
+            if isValid(dialog):
+                dialog.take()
+            self.export(clips, folder, *decided)
+
+        window.runner.reads.submit(
+            partial(export_jobs.folder_flaw, folder), go_on, window.messages.fail, what="The folder"
+        )
 
     def export(
         self,

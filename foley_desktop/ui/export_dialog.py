@@ -59,6 +59,8 @@ class ExportDialog(QDialog):
         self._manner = manner
         self._treatments = list(treatments) or [NEUTRAL] * len(things)
         self._folder = folder
+        self._closes = False
+        self._proposed = ""
         self.form = PresetForm("export")
         self.format, self.rate, self.bits = self.form.format, self.form.rate, self.form.bits
         self.channels, self.normalise, self.level = self.form.channels, self.form.normalise, self.form.level
@@ -73,22 +75,20 @@ class ExportDialog(QDialog):
         self.export.setObjectName("export_start")
         self.export.setDefault(True)
         self.enqueue = buttons.push(
-            "Add to queue", "Write the new files; the dialog stays for another", self._say
+            "Add to queue", "Write the new files; the dialog stays for another", self._on_enqueue
         )
         self.enqueue.setObjectName("export_enqueue")
         self._lay_out()
         self.format.setCurrentIndex(self.format.findData(DEFAULT_FORMAT))
         if manner.preset.name != manner.presets[0].name:
             self._choose_preset(manner.preset)
-        self._preview()
+        self._propose()
 
     # --- parts
 
     def _make_names(self) -> None:
         single = len(self._clips) == 1
-        stem = os.path.splitext(self._clips[0].name)[0]
-        shown = text.shown(stem, 200) if single else f"{len(self._clips)} sounds, named by the template"
-        self.name = QLineEdit(shown)
+        self.name = QLineEdit("" if single else f"{len(self._clips)} sounds, named by the template")
         self.name.setObjectName("export_name")
         self.name.setEnabled(single)
         self.name.setVisible(single)
@@ -107,6 +107,9 @@ class ExportDialog(QDialog):
         self.folder.setObjectName("export_folder")
         self.folder.textEdited.connect(self._on_folder)
         self.browse = buttons.push("Choose …", "Choose a folder", self.choose_folder)
+        self.flaw = buttons.words("", "wrong", wrap=True)
+        self.flaw.setObjectName("export_flaw")
+        self.flaw.hide()
 
     def _make_switches(self) -> None:
         some, region = any(self._regions), self._regions[0]
@@ -115,7 +118,7 @@ class ExportDialog(QDialog):
         self.only_region.setVisible(some)
         self.only_region.setChecked(some)
         self.only_region.toggled.connect(self.form.handle.setEnabled)
-        self.only_region.toggled.connect(lambda _: self._preview())
+        self.only_region.toggled.connect(lambda _: self._propose())
         self.form.handle.setEnabled(some)
         if region is not None and len(self._clips) == 1:
             stretch = f"{text.clock(region.start_s)} – {text.clock(region.end_s)}"
@@ -155,10 +158,14 @@ class ExportDialog(QDialog):
         names.setSpacing(3)
         for widget in (self.name, self.template, self.preview):
             names.addWidget(widget)
+        place = QVBoxLayout()
+        place.setSpacing(3)
+        place.addLayout(_beside(self.folder, self.browse))
+        place.addWidget(self.flaw)
         rows: tuple[tuple[str, QHBoxLayout | QVBoxLayout], ...] = (
             ("Preset", _beside(self.presets, self.keep)),
             ("Name" if single else "Names", names),
-            ("Folder", _beside(self.folder, self.browse)),
+            ("Folder", place),
         )
         for number, (label, what) in enumerate(rows):
             words = buttons.words(label, "dim")
@@ -190,6 +197,7 @@ class ExportDialog(QDialog):
 
     def _on_folder(self, shown: str) -> None:
         self._folder = shown
+        self.flaw.hide()
 
     def choose_folder(self) -> None:
         """Opens a folder dialog; it does not block."""
@@ -239,6 +247,19 @@ class ExportDialog(QDialog):
 
     # --- what was decided
 
+    def _propose(self) -> None:
+        """Another name while nobody has typed one: that of a region says where it was."""
+        if len(self._clips) == 1 and self.name.text() in ("", self._proposed):
+            stem = self._own_stem()
+            self._proposed = text.shown(stem, 200).strip()
+            self.name.setText(self._proposed)
+        self._preview()
+
+    def _own_stem(self) -> str:
+        if self._region(0) is not None:
+            return self._stem(0, spot_names.DEFAULT)
+        return os.path.splitext(self._clips[0].name)[0]
+
     def _region(self, number: int) -> Region | None:
         return self._regions[number] if self.only_region.isChecked() else None
 
@@ -252,10 +273,10 @@ class ExportDialog(QDialog):
         own = [os.path.splitext(clip.name)[0] for clip in self._clips]
         if len(own) > 1:
             return own if template == OWN_NAMES else [self._stem(n, template) for n in range(len(own))]
-        typed = self.name.text().strip()
-        if typed == text.shown(own[0], 200).strip():
-            return own
-        return [typed.replace("/", "-").replace("\\", "-") or own[0]]
+        typed, proposed = self.name.text().strip(), self._own_stem()
+        if typed in ("", text.shown(proposed, 200).strip()):
+            return [proposed]
+        return [typed.replace("/", "-").replace("\\", "-")]
 
     def _preview(self) -> None:
         said = spot_names.flaw(self.template.text()) if len(self._clips) > 1 else ""
@@ -280,9 +301,27 @@ class ExportDialog(QDialog):
         options = [self.options(number) for number in range(len(self._clips))]
         self.export_wanted.emit(self._folder, self.stems(), str(self.format.currentData()), options)
 
-    def _on_export(self) -> None:
-        self.accept()
+    def _on_enqueue(self) -> None:
+        self._closes = False
         self._say()
+
+    def _on_export(self) -> None:
+        self._closes = True
+        self._say()
+
+    def take(self) -> None:
+        """What was decided can be done: the dialog closes if it was to."""
+        self.flaw.hide()
+        if self._closes:
+            self.accept()
+
+    def refuse(self, flaw: str) -> None:
+        """It cannot, for the folder's sake; everything stays as it was typed."""
+        self._closes = False
+        self.flaw.setText(text.shown(flaw))
+        self.flaw.show()
+        self.folder.setFocus()
+        self.folder.selectAll()
 
 
 def _beside(wide: QWidget, narrow: QWidget) -> QHBoxLayout:

@@ -48,6 +48,7 @@ CLOSE_WITHIN_S = 3.0
 class MainWindow(QMainWindow):
     """Built once by the composition root, which passes everything in."""
 
+    closing = Signal()
     closed = Signal()
     """All work has ended."""
 
@@ -106,9 +107,8 @@ class MainWindow(QMainWindow):
         self.columns.setSizes([236, 1000])
         for splitter in (self.listening, self.columns):
             splitter.setHandleWidth(5)
-        self.pages.addWidget(QWidget())  # until it is known whether the library is empty
-        self.pages.addWidget(self.first_run)
-        self.pages.addWidget(self.columns)
+        for page in (QWidget(), self.first_run, self.columns):  # the first until it is known which
+            self.pages.addWidget(page)
         central = QWidget()
         column = QVBoxLayout(central)
         column.setContentsMargins(0, 0, 0, 0)
@@ -374,6 +374,7 @@ class MainWindow(QMainWindow):
         if self._closed:
             return
         self._closed = True
+        self.closing.emit()
         state = window_state.capture(self)
         audition = self.deck.auditions
         self.hide()

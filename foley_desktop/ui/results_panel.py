@@ -83,6 +83,7 @@ class ResultsPanel(QWidget):
     def _connect(self) -> None:
         self.model.modelAboutToBeReset.connect(self._keep_selection)
         self.search.asked.connect(self._on_asked)
+        self.view.end_wanted.connect(lambda: self.search.fetch_all(self.view.go_to_end))
         self.search.request_changed.connect(self._on_typed_again)
         self.search.failed.connect(lambda _: self._took.setText(""))
         self.search.listed.connect(self._on_listed)

@@ -34,6 +34,8 @@ class ResultsView(QTableView):
     """The user moved to this clip."""
     all_wanted = Signal()
     """All of a long list is to be selected, of which only a part is loaded."""
+    end_wanted = Signal()
+    """The last row of a long list is to be selected, of which only a part is loaded."""
     entered = Signal()
     """The selection came into the results."""
     drag_prepared = Signal(object)
@@ -161,11 +163,18 @@ class ResultsView(QTableView):
         self, action: QAbstractItemView.CursorAction, modifiers: Qt.KeyboardModifier
     ) -> QModelIndex:
         """Home and End go to the first and the last row, and not to columns that would hide the names."""
+        if action == QAbstractItemView.CursorAction.MoveEnd and self._results.canFetchMore(QModelIndex()):
+            self.end_wanted.emit()
+            return self.currentIndex()
         ends = {QAbstractItemView.CursorAction.MoveHome: 0}
         ends[QAbstractItemView.CursorAction.MoveEnd] = self._results.rowCount() - 1
         if action in ends:
             return self._results.index(ends[action], max(0, self.currentIndex().column()))
         return super().moveCursor(action, modifiers)
+
+    def go_to_end(self) -> None:
+        """Takes the last row in hand."""
+        self.selectRow(self._results.rowCount() - 1)
 
     def keyboardSearch(self, search: str) -> None:
         """Letters are keys of the window here, not a search for names."""

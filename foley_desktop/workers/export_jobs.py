@@ -35,6 +35,15 @@ class Exported:
     at_s: float = 0.0
 
 
+def folder_flaw(folder: str) -> str:
+    """Why nothing can be written to a folder, a sentence; empty when it can. Looks at the disk."""
+    if not os.path.isdir(folder):
+        return f"The folder {folder} is not there. Choose another, or make it first."
+    if not os.access(folder, os.W_OK | os.X_OK):
+        return f"The folder {folder} cannot be written to. Choose another."
+    return ""
+
+
 def export_job(
     service: LibraryService,
     clips: Sequence[Clip],

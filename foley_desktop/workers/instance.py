@@ -52,6 +52,10 @@ class Instance(QObject):
         if not self._server.listen(name):
             log.warning("other starts cannot reach this window: %s", self._server.errorString())
 
+    def fall_silent(self) -> None:
+        """The window closes: another start is to wait for its end, and not to be sent to it."""
+        self._server.close()
+
     def close(self) -> None:
         """From now on another start opens a window of its own."""
         for socket in self._callers:
@@ -106,16 +110,20 @@ def claim(library: Path) -> Instance | None:
     return Instance(library, lock)
 
 
-def hand_over(library: Path, folders: Sequence[str], within_s: float = ANSWER_WITHIN_S) -> None:
-    """Brings the first window to the front and gives it ``folders``.
+def hand_over(library: Path, folders: Sequence[str], within_s: float = ANSWER_WITHIN_S) -> Instance | None:
+    """Brings the first window to the front and gives it ``folders``: None.
+
+    This process as the first, where that window has closed in the meantime.
 
     Raises:
-        FoleyError: it does not answer.
+        FoleyError: it neither answers nor closes.
     """
     end = time.monotonic() + within_s
     while True:
         if _told(library, folders):
-            return
+            return None
+        if (instance := claim(library)) is not None:
+            return instance
         if time.monotonic() > end:
             raise FoleyError(
                 "This library is open in another window, which does not answer.",
