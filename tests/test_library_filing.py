@@ -51,6 +51,22 @@ def unlock(service: LibraryService) -> None:
     service.desk.set_root_locked(service.roots()[0].id, False)
 
 
+def test_the_preview_says_that_a_header_will_be_mended(service: LibraryService, tmp_path: Path) -> None:
+    """A recorder that lost its power never wrote the size of the whole."""
+    path = tmp_path / "sounds" / "a.wav"
+    data = bytearray(path.read_bytes())
+    data[4:8] = b"\0\0\0\0"
+    path.write_bytes(bytes(data))
+    run(service.index(None, audio=False))
+    unlock(service)
+    clip = service.catalog.find("a.wav")
+    assert clip.badges == ("not_finalised",)
+    service.desk.set_fields([clip.id, id_of(service, "b.flac")], {"title": "Gate"})
+    broken, whole = service.desk.preview_write([clip.id, id_of(service, "b.flac")])
+    assert broken.will_be_written and "put right" in broken.notes[-1]
+    assert whole.will_be_written and not whole.notes
+
+
 def id_of(service: LibraryService, name: str) -> str:
     return service.catalog.find(name).id
 

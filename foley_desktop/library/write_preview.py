@@ -15,6 +15,8 @@ from foley_desktop.models import Clip, Root
 LOCKED = "locked"
 """The reason code of a file whose folder is locked."""
 
+_MENDED = "Its header was never finished: the sizes in it are put right with this."
+
 
 @dataclass(frozen=True, slots=True)
 class FilePlan:
@@ -62,7 +64,8 @@ def _plan(catalog: Catalog, clip: Clip, root: Root, *, everything: bool) -> File
     except FoleyError as error:
         reason = error.reason if isinstance(error, TagWriteError) else "failed"
         return replace(plan, reason=reason, problem=error.sentence)
-    return replace(plan, changes=foreseen.changes, notes=foreseen.notes)
+    mended = (_MENDED,) if foreseen.changes and "not_finalised" in clip.badges else ()
+    return replace(plan, changes=foreseen.changes, notes=(*foreseen.notes, *mended))
 
 
 def _check(clip: Clip, root: Root) -> None:
