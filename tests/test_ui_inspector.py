@@ -364,3 +364,9 @@ def test_all_of_a_long_list_can_be_selected(desk: Librarian) -> None:
     assert len(found.shown["designer"].values) == edit_jobs.MOST_VALUES, "what is shown is shown at once"
     desk.panel.show_inspection(found)
     assert desk.editor("designer").placeholderText() == "mixed values (1,200)"
+
+
+def test_the_catid_stays_in_sight_where_lines_are_cut(desk: Librarian) -> None:
+    completer = desk.editor("catid").completer()
+    assert completer is not None and completer.popup() is not None
+    assert completer.popup().textElideMode() == Qt.TextElideMode.ElideMiddle

@@ -124,6 +124,9 @@ class CategoryEditor(LineEditor):
         completer = QCompleter(self._labels, self)
         completer.setCompletionMode(QCompleter.CompletionMode.UnfilteredPopupCompletion)
         completer.setMaxVisibleItems(12)
+        # Narrow as the field is, the CatID at the end of a line stays in sight.
+        if (popup := completer.popup()) is not None:
+            popup.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         # Later than Qt's own slot, which puts the whole line of the list into the field.
         completer.activated.connect(self._on_chosen, Qt.ConnectionType.QueuedConnection)
         self.setCompleter(completer)
