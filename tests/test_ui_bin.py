@@ -36,11 +36,7 @@ def desk(qtbot: Any, made: tuple[Path, Path], tmp_path: Path) -> Iterator[Desk]:
 
 @pytest.fixture
 def receiver(monkeypatch: pytest.MonkeyPatch) -> Receiver:
-    from foley_desktop.ui import drag
-
-    receiver = Receiver()
-    monkeypatch.setattr(drag, "QDrag", receiver.drag)
-    return receiver
+    return Receiver.instead(monkeypatch)
 
 
 def panel(desk: Desk) -> Any:

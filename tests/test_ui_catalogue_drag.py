@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 from ui_support import make_library
+from x_server import x_server
 
 from foley_desktop.library.catalog import Catalog
 from foley_desktop.settings import DataFolder
@@ -43,35 +44,25 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def window(library: Path) -> Iterator[dict[str, Any]]:
     """The window on a display of its own: its display, and where things stand in it."""
-    reader, writer = os.pipe()
-    server = subprocess.Popen(
-        ["Xvfb", "-displayfd", str(writer), "-screen", "0", "1280x900x24", "-nolisten", "tcp"],
-        pass_fds=[writer],
-        stderr=subprocess.DEVNULL,
-    )
-    os.close(writer)
-    with os.fdopen(reader) as said:
-        display = f":{said.readline().strip()}"
-    environment = os.environ | {
-        "DISPLAY": display,
-        "QT_QPA_PLATFORM": "xcb",
-        "PYTHONPATH": os.pathsep.join([str(HERE.parent), str(HERE)]),
-    }
-    program = subprocess.Popen(
-        [sys.executable, str(HERE / "shelf_window.py"), str(library)],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, text=True,
-    )  # fmt: skip
-    try:
-        assert program.stdout is not None
-        assert select.select([program.stdout], [], [], 90)[0], "the window said nothing in time"
-        said_now = program.stdout.readline()
-        assert said_now, program.communicate()[1]
-        yield {"display": display, **json.loads(said_now)}
-    finally:
-        program.terminate()
-        program.communicate(timeout=20)
-        server.terminate()
-        server.wait(10)
+    with x_server("1280x900") as display:
+        environment = os.environ | {
+            "DISPLAY": display,
+            "QT_QPA_PLATFORM": "xcb",
+            "PYTHONPATH": os.pathsep.join([str(HERE.parent), str(HERE)]),
+        }
+        program = subprocess.Popen(
+            [sys.executable, str(HERE / "shelf_window.py"), str(library)],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, text=True,
+        )  # fmt: skip
+        try:
+            assert program.stdout is not None
+            assert select.select([program.stdout], [], [], 90)[0], "the window said nothing in time"
+            said_now = program.stdout.readline()
+            assert said_now, program.communicate()[1]
+            yield {"display": display, **json.loads(said_now)}
+        finally:
+            program.terminate()
+            program.communicate(timeout=20)
 
 
 def drag(display: str, start: list[int], end: list[int]) -> None:

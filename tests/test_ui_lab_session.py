@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from x_server import x_server
 
 from foley_desktop.index.embedders.host import InProcessModels
 from foley_desktop.library.service import LibraryService
@@ -43,20 +44,8 @@ WAIT_S = 90.0
 
 @pytest.fixture(scope="module")
 def display() -> Iterator[str]:
-    reader, writer = os.pipe()
-    server = subprocess.Popen(
-        ["Xvfb", "-displayfd", str(writer), "-screen", "0", "1400x900x24", "-nolisten", "tcp"],
-        pass_fds=[writer],
-        stderr=subprocess.DEVNULL,
-    )
-    os.close(writer)
-    with os.fdopen(reader) as said:
-        number = said.readline().strip()
-    if not number:
-        pytest.skip("no X server could be started")
-    yield f":{number}"
-    server.terminate()
-    server.wait(10)
+    with x_server() as number:
+        yield number
 
 
 @pytest.fixture(scope="module")

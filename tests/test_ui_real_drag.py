@@ -19,6 +19,7 @@ import pytest
 import soundfile
 from PySide6.QtCore import Qt
 from ui_support import make_library
+from x_server import x_server
 
 pytestmark = [
     pytest.mark.gui,
@@ -63,21 +64,9 @@ class Program:
 
 
 @pytest.fixture(scope="module")
-def display(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    reader, writer = os.pipe()
-    server = subprocess.Popen(
-        ["Xvfb", "-displayfd", str(writer), "-screen", "0", "1400x900x24", "-nolisten", "tcp"],
-        pass_fds=[writer],
-        stderr=subprocess.DEVNULL,
-    )
-    os.close(writer)
-    with os.fdopen(reader) as said:
-        number = said.readline().strip()
-    if not number:
-        pytest.skip("no X server could be started")
-    yield f":{number}"
-    server.terminate()
-    server.wait(10)
+def display() -> Iterator[str]:
+    with x_server() as number:
+        yield number
 
 
 @pytest.fixture(scope="module")

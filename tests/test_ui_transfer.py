@@ -22,7 +22,7 @@ from foley_desktop.audio.treatment import Treatment
 from foley_desktop.library.presets import Preset
 from foley_desktop.library.transfer import Order
 from foley_desktop.models import Region
-from foley_desktop.ui import drag, spotting_desk
+from foley_desktop.ui import spotting_desk
 from foley_desktop.ui.housekeeping_dialog import HousekeepingDialog
 from foley_desktop.ui.presets_dialog import PresetsDialog
 from foley_desktop.ui.results_model import BY_NAME
@@ -48,9 +48,7 @@ def desk(qtbot: Any, made: tuple[Path, Path], tmp_path: Path) -> Iterator[Desk]:
 
 @pytest.fixture
 def receiver(monkeypatch: pytest.MonkeyPatch) -> Receiver:
-    receiver = Receiver()
-    monkeypatch.setattr(drag, "QDrag", receiver.drag)
-    return receiver
+    return Receiver.instead(monkeypatch)
 
 
 def drag_rows(desk: Desk, *names: str) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from PySide6.QtCore import Qt
 from ui_support import Desk
 
+from foley_desktop.ui import drag
 from foley_desktop.ui.drag import dropped_paths
 
 
@@ -16,6 +18,13 @@ class Receiver:
     def __init__(self) -> None:
         self.got: list[list[str]] = []
         self.answer = Qt.DropAction.CopyAction
+
+    @classmethod
+    def instead(cls, monkeypatch: pytest.MonkeyPatch) -> Receiver:
+        """One that takes every drag of the window until the test ends."""
+        receiver = cls()
+        monkeypatch.setattr(drag, "QDrag", receiver.drag)
+        return receiver
 
     def drag(self, source: object) -> Any:
         receiver = self

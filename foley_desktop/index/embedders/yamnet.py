@@ -68,7 +68,8 @@ def model_files() -> list[Path]:
     ]
 
 
-def class_names() -> list[str]:
+@lru_cache(maxsize=1)
+def class_names() -> tuple[str, ...]:
     """What AudioSet calls each class, in the order of the network's output.
 
     Raises:
@@ -77,7 +78,7 @@ def class_names() -> list[str]:
     path = model_files()[2]
     try:
         with open(path, encoding="utf-8", newline="") as file:
-            names = [row["display_name"] for row in csv.DictReader(file)]
+            names = tuple(row["display_name"] for row in csv.DictReader(file))
     except (OSError, ValueError, KeyError, csv.Error) as error:
         raise ModelError(f"The model file {path.name} is missing or damaged.", cause=error) from error
     if len(names) != CLASSES:
