@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 import threading
 import weakref
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 from PySide6.QtCore import QObject
 
+from foley_desktop.workers.collector import BURST
 from foley_desktop.workers.runner import Runner
 
 pytestmark = pytest.mark.gui
@@ -51,11 +53,25 @@ def test_circles_with_qt_objects_end_in_the_gui_thread(qtbot: Any) -> None:
     assert runner.shutdown()
 
 
-def test_collection_is_handed_back_when_the_last_window_is_gone(qtbot: Any) -> None:
+def test_what_a_worker_reads_in_bulk_is_passed_over(qtbot: Any) -> None:
+    runner = Runner()
+    before = gc.get_freeze_count()
+    read: list[list[list[int]]] = []
+    runner.reads.submit(lambda: [[n] for n in range(2 * BURST)], read.append)
+    qtbot.waitUntil(lambda: bool(read) and gc.get_count()[0] < BURST, timeout=20_000)
+    assert gc.get_freeze_count() - before > BURST
+    read.clear()
+    assert gc.get_freeze_count() - before < BURST, "and freed all the same when nobody needs it"
+    assert runner.shutdown()
+
+
+def test_collection_and_turns_are_handed_back_when_the_last_window_is_gone(qtbot: Any) -> None:
     assert gc.isenabled()
+    interval = sys.getswitchinterval()
     one, other = Runner(), Runner()
-    assert not gc.isenabled()
+    assert not gc.isenabled() and sys.getswitchinterval() < interval
     assert one.shutdown() and one.shutdown()
-    assert not gc.isenabled(), "the other one still works"
+    assert not gc.isenabled() and sys.getswitchinterval() < interval, "the other one still works"
     assert other.shutdown()
+    assert sys.getswitchinterval() == interval
     assert gc.isenabled()

@@ -104,14 +104,21 @@ class FileTables(EditTables):
     def known_files(self, root_id: int, prefix: bytes) -> tuple[dict[bytes, KnownFile], list[KnownFile]]:
         """Clips below ``prefix``: those there or offline by relative path, and the missing ones."""
         sql, values = below("rel_path", prefix)
-        rows = self.rows(
-            "SELECT id, rel_path, size, mtime_ns, ctime_ns, inode, dev, status, audio_hash, sidecar "
-            f"FROM clips WHERE root_id = ? AND {sql} ORDER BY rel_path, id",
-            (root_id, *values),
-        )
-        clips = [_known(row) for row in rows]
-        present = {clip.rel_path: clip for clip in clips if clip.status != "missing"}
-        return present, [clip for clip in clips if clip.status == "missing"]
+        present: dict[bytes, KnownFile] = {}
+        missing: list[KnownFile] = []
+        with self.errors():
+            # Row by row: a library may have a million clips, and one copy of them is enough.
+            for row in self.connection.execute(
+                "SELECT id, rel_path, size, mtime_ns, ctime_ns, inode, dev, status, audio_hash, sidecar "
+                f"FROM clips WHERE root_id = ? AND {sql} ORDER BY rel_path, id",
+                (root_id, *values),
+            ):
+                clip = _known(row)
+                if clip.status == "missing":
+                    missing.append(clip)
+                else:
+                    present[clip.rel_path] = clip
+        return present, missing
 
     def known_rejections(self, root_id: int, prefix: bytes) -> dict[bytes, KnownRejection]:
         """Refused files below ``prefix`` by relative path."""
