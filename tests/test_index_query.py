@@ -268,9 +268,12 @@ def test_a_long_paste_is_cut_before_anything_looks_at_it() -> None:
     assert len(crowd.terms) == MOST_PARTS
     assert crowd.prefix is None
     paste = "(door " * 170_000
-    started = time.perf_counter()
-    parse_query(paste)
-    assert time.perf_counter() - started < 0.02
+    took = []
+    for _ in range(5):
+        started = time.perf_counter()
+        parse_query(paste)
+        took.append(time.perf_counter() - started)
+    assert min(took) < 0.02
 
 
 operators = st.sampled_from(
