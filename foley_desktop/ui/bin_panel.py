@@ -29,7 +29,7 @@ from PySide6.QtWidgets import (
 )
 
 from foley_desktop.library.bins import Pick
-from foley_desktop.ui import buttons, icons, text, theme
+from foley_desktop.ui import buttons, icons, tables, text, theme
 from foley_desktop.ui import transfer_icons as _icons  # noqa: F401  (brings its icons)
 from foley_desktop.ui.menu_button import MenuButton
 
@@ -130,19 +130,10 @@ class BinView(QTableView):
         self._pressed: QPoint | None = None
         self._by_user = False
         self.setModel(model)
-        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        header = tables.of_rows(self)
         self.setDragEnabled(True)  # keeps the selection when a selected row is pressed
         self.setDragDropMode(QAbstractItemView.DragDropMode.DragOnly)
         self.setAcceptDrops(True)
-        self.setAlternatingRowColors(True)
-        self.setShowGrid(False)
-        self.setWordWrap(False)
-        self.setTabKeyNavigation(False)
-        self.verticalHeader().hide()
-        self.verticalHeader().setDefaultSectionSize(theme.ROW_HEIGHT)
-        header = self.horizontalHeader()
-        header.setHighlightSections(False)
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         header.setMinimumSectionSize(50)
         for column, width in ((1, 118), (2, 62)):

@@ -7,10 +7,8 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QCheckBox,
     QDialog,
-    QFileDialog,
     QGridLayout,
     QHBoxLayout,
     QHeaderView,
@@ -24,7 +22,7 @@ from foley_desktop.errors import FoleyError
 from foley_desktop.library.delivering import DeliveryPlan
 from foley_desktop.library.ucs_names import NameParts
 from foley_desktop.models import Clip
-from foley_desktop.ui import buttons, text, theme
+from foley_desktop.ui import buttons, prompt, tables, text, theme
 from foley_desktop.ui.deliver_model import NAME, DeliveryModel
 
 CHECK_MS = 250
@@ -100,18 +98,8 @@ class DeliverDialog(QDialog):
         view = QTableView()
         view.setObjectName("deliver_table")
         view.setModel(self.model)
-        view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        view.setEditTriggers(
-            QAbstractItemView.EditTrigger.DoubleClicked | QAbstractItemView.EditTrigger.EditKeyPressed
-        )
-        view.setAlternatingRowColors(True)
-        view.setShowGrid(False)
-        view.setWordWrap(False)
-        view.verticalHeader().hide()
-        view.verticalHeader().setDefaultSectionSize(theme.ROW_HEIGHT + 2)
-        header = view.horizontalHeader()
-        header.setHighlightSections(False)
-        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        header = tables.of_rows(view, editable=True, room=2)
+        header.setDefaultAlignment(tables.LEFT)
         header.setStretchLastSection(True)
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         view.setColumnWidth(0, 220)
@@ -191,12 +179,7 @@ class DeliverDialog(QDialog):
 
     def choose_folder(self) -> None:
         """Opens a folder dialog; it does not block."""
-        dialog = QFileDialog(self, "Deliver to", self._folder)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setFileMode(QFileDialog.FileMode.Directory)
-        dialog.setOption(QFileDialog.Option.ShowDirsOnly, True)
-        dialog.fileSelected.connect(self.set_folder)
-        dialog.open()
+        prompt.ask_folder(self, "Deliver to", self.set_folder, self._folder)
 
     def set_folder(self, folder: str) -> None:
         """Another folder to deliver to."""

@@ -8,8 +8,8 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelInd
 
 from foley_desktop.library.embedder_compare import EmbedderComparison, QueryPair
 from foley_desktop.models import Mode
-from foley_desktop.ui import text, theme
-from foley_desktop.ui.evaluation_model import SORT_ROLE, metric_title, quality_colour
+from foley_desktop.ui import tables, text, theme
+from foley_desktop.ui.evaluation_model import metric_title, quality_colour
 from foley_desktop.ui.lab_words import change_colour, signed
 
 Index = QModelIndex | QPersistentModelIndex
@@ -57,7 +57,7 @@ class EmbedderModel(QAbstractTableModel):
             return None
         column = index.column()
         value = self._value(self._rows[index.row()], column)
-        if role == SORT_ROLE:
+        if role == tables.SORT_ROLE:
             return value.casefold() if column == QUERY else value
         if role == Qt.ItemDataRole.DisplayRole:
             return self._words(column, value)

@@ -21,7 +21,7 @@ from foley_desktop.library.embedder_compare import COMPARED_MODES, EmbedderCompa
 from foley_desktop.models import Mode
 from foley_desktop.ui import buttons, tables, text, theme
 from foley_desktop.ui.embedder_model import EmbedderModel
-from foley_desktop.ui.evaluation_model import EvaluationOrder, metric_tip, metric_title, quality_colour
+from foley_desktop.ui.evaluation_model import metric_tip, metric_title, quality_colour
 from foley_desktop.ui.job_line import JobLine
 from foley_desktop.ui.lab_words import change_colour, counts_words, signed
 from foley_desktop.ui.search_bar import MODES
@@ -103,7 +103,7 @@ class EmbedderPage(QWidget):
         self._update()
 
     def _make_table(self) -> QTableView:
-        self.order = EvaluationOrder(self.model)
+        self.order = tables.NumberOrder(self.model)
         return tables.measures("embedder_table", self.order, self._on_chosen)
 
     def _lay_out(self) -> None:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QSortFilterProxyModel, Qt
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 from PySide6.QtGui import QColor
 
 from foley_desktop.library.evaluation import Evaluation
-from foley_desktop.ui import text, theme
+from foley_desktop.ui import tables, text, theme
 
 Index = QModelIndex | QPersistentModelIndex
 NO_PARENT = QModelIndex()
 
 QUERY_ID_ROLE = Qt.ItemDataRole.UserRole
-SORT_ROLE = Qt.ItemDataRole.UserRole + 1
 
 _NAMES = {"ndcg": "nDCG", "recall": "Recall", "precision": "Prec.", "map": "mAP", "mrr": "MRR"}
 _TIPS = {
@@ -93,11 +92,11 @@ class EvaluationModel(QAbstractTableModel):
                 return text.shown(words)
             if role == Qt.ItemDataRole.ToolTipRole:
                 return text.plain_tooltip(f"{words}\nClick to search for it")
-            return words.casefold() if role == SORT_ROLE else None
+            return words.casefold() if role == tables.SORT_ROLE else None
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         value = self._value(row, column)
-        if role == SORT_ROLE:
+        if role == tables.SORT_ROLE:
             return value
         is_rank = column > len(self._metrics)
         if role == Qt.ItemDataRole.DisplayRole:
@@ -131,21 +130,3 @@ class EvaluationModel(QAbstractTableModel):
             side = Qt.AlignmentFlag.AlignLeft if section == 0 else Qt.AlignmentFlag.AlignRight
             return side | Qt.AlignmentFlag.AlignVCenter
         return None
-
-
-class EvaluationOrder(QSortFilterProxyModel):
-    """Sorts numbers as numbers; a best answer that was not found comes last in both directions."""
-
-    def __init__(self, source: QAbstractTableModel) -> None:
-        super().__init__()
-        self.setSortRole(SORT_ROLE)
-        self.setSourceModel(source)
-
-    def lessThan(self, left: Index, right: Index) -> bool:
-        one, other = left.data(SORT_ROLE), right.data(SORT_ROLE)
-        if one is None or other is None:
-            ascending = self.sortOrder() == Qt.SortOrder.AscendingOrder
-            return (other is None and one is not None) == ascending if one is not other else False
-        if one == other:
-            return left.row() < right.row()
-        return one < other

@@ -29,7 +29,6 @@ from foley_desktop.models import Mode, Progress
 from foley_desktop.ui import buttons, tables, text, theme
 from foley_desktop.ui.evaluation_model import (
     EvaluationModel,
-    EvaluationOrder,
     metric_tip,
     metric_title,
     quality_colour,
@@ -55,7 +54,7 @@ class EvaluationPanel(QDockWidget):
         self.setAllowedAreas(Qt.DockWidgetArea.RightDockWidgetArea | Qt.DockWidgetArea.BottomDockWidgetArea)
         self._job: Job | None = None
         self.model = EvaluationModel()
-        self.order = EvaluationOrder(self.model)
+        self.order = tables.NumberOrder(self.model)
         self.golden = self._make_golden()
         self.mode_box = buttons.Choice()
         self.mode_box.setObjectName("evaluation_mode")

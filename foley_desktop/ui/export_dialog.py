@@ -9,7 +9,6 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QDialog,
-    QFileDialog,
     QGridLayout,
     QHBoxLayout,
     QLineEdit,
@@ -23,7 +22,7 @@ from foley_desktop.audio.treatment import Treatment
 from foley_desktop.library import spot_names
 from foley_desktop.library.presets import NEUTRAL, Preset, named
 from foley_desktop.models import Clip, Region
-from foley_desktop.ui import buttons, text
+from foley_desktop.ui import buttons, prompt, text
 from foley_desktop.ui.export_queue import ExportQueue, QueueView
 from foley_desktop.ui.preset_form import PresetForm
 from foley_desktop.workers.transfer_jobs import Manner
@@ -201,12 +200,7 @@ class ExportDialog(QDialog):
 
     def choose_folder(self) -> None:
         """Opens a folder dialog; it does not block."""
-        dialog = QFileDialog(self, "Export to", self._folder)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setFileMode(QFileDialog.FileMode.Directory)
-        dialog.setOption(QFileDialog.Option.ShowDirsOnly, True)
-        dialog.fileSelected.connect(self.set_folder)
-        dialog.open()
+        prompt.ask_folder(self, "Export to", self.set_folder, self._folder)
 
     def set_folder(self, folder: str) -> None:
         self._folder = folder

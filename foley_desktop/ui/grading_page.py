@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QAbstractItemView, QFrame, QHBoxLayout, QTableView
 
 from foley_desktop.library.grading import Sheet
 from foley_desktop.models import Clip
-from foley_desktop.ui import buttons, text, theme
+from foley_desktop.ui import buttons, tables, text, theme
 from foley_desktop.ui.grading_model import GRADE_WORDS, WIDTHS, CandidatesModel
 
 _TIPS = {0: "No answer to this query", 1: "Would do", 2: "Just what is asked for"}
@@ -134,18 +134,8 @@ class CandidatesView(QTableView):
         self._candidates = model
         self._empty = ""
         self.setModel(model)
-        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.setAlternatingRowColors(True)
-        self.setShowGrid(False)
-        self.setWordWrap(False)
-        self.setTabKeyNavigation(False)
+        header = tables.of_rows(self, several=False, room=2)
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.verticalHeader().hide()
-        self.verticalHeader().setDefaultSectionSize(theme.ROW_HEIGHT + 2)
-        header = self.horizontalHeader()
-        header.setHighlightSections(False)
         header.setStretchLastSection(True)
         for number, width in enumerate(WIDTHS[:-1]):
             self.setColumnWidth(number, width)

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QCheckBox,
     QDialog,
     QHBoxLayout,
@@ -22,7 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from foley_desktop.library.spotted import TAKEN, Spot, surplus
-from foley_desktop.ui import buttons, text, theme
+from foley_desktop.ui import buttons, tables, text
 
 DAY_S = 86400.0
 MB = 1_000_000
@@ -76,16 +75,8 @@ class HousekeepingDialog(QDialog):
         table = QTableWidget(0, len(COLUMNS))
         table.setObjectName("tidy_table")
         table.setHorizontalHeaderLabels(COLUMNS)
-        table.verticalHeader().hide()
-        table.verticalHeader().setDefaultSectionSize(theme.ROW_HEIGHT)
-        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        table.setShowGrid(False)
-        table.setAlternatingRowColors(True)
-        table.setWordWrap(False)
-        header = table.horizontalHeader()
-        header.setHighlightSections(False)
-        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        header = tables.of_rows(table)
+        header.setDefaultAlignment(tables.LEFT)
         header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
         for column, width in ((0, 52), (2, 130), (3, 74), (4, 92), (5, 86)):
             table.setColumnWidth(column, width)

@@ -6,11 +6,11 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QSortFilterProxyModel, Qt
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 
 from foley_desktop.library import lab_table
 from foley_desktop.library.lab_table import Column, QueryRow
-from foley_desktop.ui import text, theme
+from foley_desktop.ui import tables, text, theme
 from foley_desktop.ui.evaluation_model import metric_tip, metric_title, quality_colour
 from foley_desktop.ui.lab_words import METRIC_NAMES, MODE_TIPS, NONE, View, change_colour, number, signed
 from foley_desktop.workers.lab_jobs import Measurement
@@ -19,7 +19,6 @@ Index = QModelIndex | QPersistentModelIndex
 NO_PARENT = QModelIndex()
 
 QUERY_ROLE = Qt.ItemDataRole.UserRole
-SORT_ROLE = Qt.ItemDataRole.UserRole + 1
 
 OTHER_KINDS: dict[str, str] = {
     "id": "Query id",
@@ -135,7 +134,7 @@ class QueriesModel(QAbstractTableModel):
         if role == QUERY_ROLE:
             return row.query_id
         value = column.value(row)
-        if role == SORT_ROLE:
+        if role == tables.SORT_ROLE:
             return value.casefold() if isinstance(value, str) else value
         kind = kind_of(column.key)
         if role == Qt.ItemDataRole.DisplayRole:
@@ -216,21 +215,3 @@ def _colour(kind: str, value: Any) -> Any:
     if kind == "rank":
         return theme.colour("dim" if value else "red")
     return None if kind == "query" else theme.colour("dim")
-
-
-class QueriesOrder(QSortFilterProxyModel):
-    """Sorts numbers as numbers; what there is none of comes last in both directions."""
-
-    def __init__(self, source: QueriesModel) -> None:
-        super().__init__()
-        self.setSortRole(SORT_ROLE)
-        self.setSourceModel(source)
-
-    def lessThan(self, left: Index, right: Index) -> bool:
-        one, other = left.data(SORT_ROLE), right.data(SORT_ROLE)
-        if one is None or other is None:
-            ascending = self.sortOrder() == Qt.SortOrder.AscendingOrder
-            return (other is None and one is not None) == ascending if one is not other else False
-        if one == other:
-            return left.row() < right.row()
-        return one < other

@@ -29,7 +29,6 @@ from foley_desktop.ui.lab_model import (
     OTHER_KINDS,
     QUERY_ROLE,
     QueriesModel,
-    QueriesOrder,
     arrange,
     chosen_rows,
     kind_of,
@@ -59,7 +58,7 @@ class QueriesPanel(QWidget):
         self._quiet = False
         self.kinds = set(DEFAULT_KINDS)
         self.model = QueriesModel()
-        self.order = QueriesOrder(self.model)
+        self.order = tables.NumberOrder(self.model)
         self.filter = buttons.Choice()
         self.filter.setObjectName("lab_filter")
         self.filter.setToolTip("Which queries are listed")

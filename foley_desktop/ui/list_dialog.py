@@ -8,7 +8,6 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QSize, Qt, Signal
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QCheckBox,
     QComboBox,
     QDialog,
@@ -23,7 +22,7 @@ from PySide6.QtWidgets import (
 
 from foley_desktop.errors import FoleyError
 from foley_desktop.library.lists import Change, ListPreview, SoundList
-from foley_desktop.ui import buttons, text, theme
+from foley_desktop.ui import buttons, tables, text, theme
 from foley_desktop.ui.list_mapping import MappingTable
 from foley_desktop.workers.list_jobs import DELIMITER_NAMES, ENCODINGS
 
@@ -137,16 +136,9 @@ class ListDialog(QDialog):
         view = QTableView()
         view.setObjectName("list_changes")
         view.setModel(self.model)
-        view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        view.setAlternatingRowColors(True)
-        view.setShowGrid(False)
-        view.setWordWrap(False)
-        view.verticalHeader().hide()
-        view.verticalHeader().setDefaultSectionSize(theme.ROW_HEIGHT)
-        view.horizontalHeader().setHighlightSections(False)
-        left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-        view.horizontalHeader().setDefaultAlignment(left)
-        view.horizontalHeader().setStretchLastSection(True)
+        header = tables.of_rows(view)
+        header.setDefaultAlignment(tables.LEFT)
+        header.setStretchLastSection(True)
         for number, width in enumerate(_WIDTHS[:-1]):
             view.setColumnWidth(number, width)
         return view

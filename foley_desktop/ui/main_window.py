@@ -9,7 +9,6 @@ from functools import partial
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDragMoveEvent, QDropEvent
 from PySide6.QtWidgets import (
-    QFileDialog,
     QMainWindow,
     QSplitter,
     QVBoxLayout,
@@ -19,7 +18,7 @@ from PySide6.QtWidgets import (
 from foley_desktop.audio.player import Player
 from foley_desktop.library.service import LibraryService
 from foley_desktop.models import Clip, Condition, Filters, IndexReport, Region, Root
-from foley_desktop.ui import banner, text, window_state, wings
+from foley_desktop.ui import banner, prompt, text, window_state, wings
 from foley_desktop.ui.clip_menu import ClipActions
 from foley_desktop.ui.deck import Deck
 from foley_desktop.ui.drag import dropped_paths
@@ -311,12 +310,7 @@ class MainWindow(QMainWindow):
 
     def choose_folder(self) -> None:
         """Opens the folder dialog; it does not block the window."""
-        dialog = QFileDialog(self, "Add a folder of sounds")
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setFileMode(QFileDialog.FileMode.Directory)
-        dialog.setOption(QFileDialog.Option.ShowDirsOnly, True)
-        dialog.fileSelected.connect(lambda path: self.add_folders([path]))
-        dialog.open()
+        prompt.ask_folder(self, "Add a folder of sounds", lambda path: self.add_folders([path]))
 
     def add_folders(self, folders: Sequence[str]) -> None:
         """Adds folders and indexes them in the background."""

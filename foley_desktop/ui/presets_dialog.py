@@ -5,7 +5,6 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QDialog,
-    QFileDialog,
     QGridLayout,
     QHBoxLayout,
     QLineEdit,
@@ -19,7 +18,7 @@ from foley_desktop.errors import RenderError
 from foley_desktop.library import spot_names
 from foley_desktop.library.presets import BUILT_IN, Preset, check, named
 from foley_desktop.models import Clip, Region
-from foley_desktop.ui import buttons, text
+from foley_desktop.ui import buttons, prompt, text
 from foley_desktop.ui.preset_form import PresetForm
 from foley_desktop.workers.transfer_jobs import Manner
 
@@ -197,12 +196,7 @@ class PresetsDialog(QDialog):
 
     def choose_folder(self) -> None:
         """Opens a folder dialog; it does not block."""
-        dialog = QFileDialog(self, "New files go to", self._folder)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setFileMode(QFileDialog.FileMode.Directory)
-        dialog.setOption(QFileDialog.Option.ShowDirsOnly, True)
-        dialog.fileSelected.connect(self.set_folder)
-        dialog.open()
+        prompt.ask_folder(self, "New files go to", self.set_folder, self._folder)
 
     def set_folder(self, folder: str) -> None:
         """New files go there; empty for the spotted folder."""

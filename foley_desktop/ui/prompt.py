@@ -134,9 +134,9 @@ def ask_save(
     _ask(dialog, filters, call)
 
 
-def ask_folder(parent: QWidget, title: str, call: Callable[[str], object]) -> None:
-    """Asks for a folder."""
-    dialog = QFileDialog(parent, title)
+def ask_folder(parent: QWidget, title: str, call: Callable[[str], object], start: str = "") -> None:
+    """Asks for a folder; the dialog opens in ``start``, or where the last one was."""
+    dialog = QFileDialog(parent, title, start)
     dialog.setFileMode(QFileDialog.FileMode.Directory)
     dialog.setOption(QFileDialog.Option.ShowDirsOnly, True)
     _ask(dialog, [], call)

@@ -7,7 +7,6 @@ from typing import Any
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QCheckBox,
     QComboBox,
     QDialog,
@@ -25,7 +24,7 @@ from foley_desktop.library.file_names import LONGEST_BYTES
 from foley_desktop.library.name_template import PARTS, UCS_PATTERN
 from foley_desktop.library.renaming import RenamePlan
 from foley_desktop.library.ucs_names import NameParts
-from foley_desktop.ui import buttons, text, theme
+from foley_desktop.ui import buttons, tables, text
 from foley_desktop.ui.rename_model import NEW, OLD, RenameModel
 from foley_desktop.workers.edit_jobs import RenamePreview
 
@@ -120,18 +119,8 @@ class RenameDialog(QDialog):
         table = QTableView()
         table.setObjectName("rename_table")
         table.setModel(self.model)
-        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        table.setEditTriggers(
-            QAbstractItemView.EditTrigger.DoubleClicked | QAbstractItemView.EditTrigger.EditKeyPressed
-        )
-        table.setShowGrid(False)
-        table.setAlternatingRowColors(True)
-        table.setWordWrap(False)
-        table.verticalHeader().hide()
-        table.verticalHeader().setDefaultSectionSize(theme.ROW_HEIGHT)
-        header = table.horizontalHeader()
-        header.setHighlightSections(False)
-        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        header = tables.of_rows(table, editable=True)
+        header.setDefaultAlignment(tables.LEFT)
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         header.setStretchLastSection(True)
         table.setColumnWidth(OLD, 240)

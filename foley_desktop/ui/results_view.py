@@ -20,7 +20,7 @@ from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractItemView, QApplication, QHeaderView, QTableView, QWidget
 
 from foley_desktop.models import Clip
-from foley_desktop.ui import icons, theme
+from foley_desktop.ui import icons, tables, theme
 from foley_desktop.ui.results_delegate import ResultsDelegate, rating_at
 from foley_desktop.ui.results_model import BY_NAME, COLUMNS, ResultsModel
 
@@ -60,23 +60,13 @@ class ResultsView(QTableView):
         self.customContextMenuRequested.connect(self._on_menu)
 
     def _dress(self) -> None:
-        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
-        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        header = tables.of_rows(self)
         self.setDragEnabled(True)  # keeps the selection when a selected row is pressed; see mouseMoveEvent
         self.setDragDropMode(QAbstractItemView.DragDropMode.DragOnly)
-        self.setAlternatingRowColors(True)
-        self.setShowGrid(False)
-        self.setWordWrap(False)
-        self.setTabKeyNavigation(False)
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        self.verticalHeader().hide()
-        self.verticalHeader().setDefaultSectionSize(theme.ROW_HEIGHT)
         self.verticalHeader().setMinimumSectionSize(theme.ROW_HEIGHT)
-        header = self.horizontalHeader()
-        header.setHighlightSections(False)
         header.setSectionsMovable(True)
         header.setMinimumSectionSize(34)
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from foley_desktop.ui import buttons, text, theme
+from foley_desktop.ui import buttons, tables, text, theme
 from foley_desktop.ui.category_field import CategoryField
 from foley_desktop.ui.chips import FlowLayout
 from foley_desktop.ui.review_model import CONFIDENCE, SURE, TITLES, WIDTHS, Index, Line, ReviewModel, percent
@@ -40,20 +40,10 @@ class ReviewTable(QTableView):
         self.empty_words = ""
         self.setModel(model)
         self.setItemDelegate(_Delegate(self))
-        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
-        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.setAlternatingRowColors(True)
-        self.setShowGrid(False)
-        self.setWordWrap(False)
-        self.setTabKeyNavigation(False)
+        header = tables.of_rows(self, room=2)
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.verticalHeader().hide()
-        self.verticalHeader().setDefaultSectionSize(theme.ROW_HEIGHT + 2)
-        header = self.horizontalHeader()
-        header.setHighlightSections(False)
         header.setStretchLastSection(True)
-        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        header.setDefaultAlignment(tables.LEFT)
         header.setMinimumSectionSize(28)
         for number, width in enumerate(WIDTHS[:-1]):
             self.setColumnWidth(number, width)

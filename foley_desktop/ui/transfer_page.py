@@ -7,7 +7,6 @@ from typing import Any
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
-    QFileDialog,
     QFrame,
     QGridLayout,
     QHBoxLayout,
@@ -19,7 +18,7 @@ from PySide6.QtWidgets import (
 
 from foley_desktop.library import presets, receivers, spot_names
 from foley_desktop.models import Clip, Region
-from foley_desktop.ui import buttons, text
+from foley_desktop.ui import buttons, prompt, text
 
 _SAMPLE = Clip(
     id="x", path="", root_id=0, rel_path="", name="barn door slam.wav", samplerate=48000, channels=2,
@@ -145,12 +144,12 @@ class TransferPage(QScrollArea):
         grid.addLayout(place, row, 1)
 
     def _choose(self, key: str) -> None:
-        dialog = QFileDialog(self, "Choose a folder", self.lines[key].text())
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setFileMode(QFileDialog.FileMode.Directory)
-        dialog.setOption(QFileDialog.Option.ShowDirsOnly, True)
-        dialog.fileSelected.connect(lambda folder: (self.lines[key].setText(folder), self._on_edited(key)))
-        dialog.open()
+        prompt.ask_folder(
+            self,
+            "Choose a folder",
+            lambda folder: (self.lines[key].setText(folder), self._on_edited(key)),
+            self.lines[key].text(),
+        )
 
     def _on_edited(self, key: str) -> None:
         value = self.lines[key].text().strip()

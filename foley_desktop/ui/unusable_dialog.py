@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QDialog,
     QHBoxLayout,
     QHeaderView,
@@ -19,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from foley_desktop.models import Clip
-from foley_desktop.ui import buttons, text, theme
+from foley_desktop.ui import buttons, tables, text, theme
 
 Unusable = Sequence[tuple[Clip, str]]
 
@@ -64,16 +63,7 @@ class UnusableDialog(QDialog):
     def _dress(self) -> None:
         table = self.table
         table.setHorizontalHeaderLabels(list(_TITLES))
-        table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        table.setAlternatingRowColors(True)
-        table.setShowGrid(False)
-        table.setWordWrap(False)
-        table.verticalHeader().hide()
-        table.verticalHeader().setDefaultSectionSize(theme.ROW_HEIGHT)
-        table.horizontalHeader().setHighlightSections(False)
-        left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-        table.horizontalHeader().setDefaultAlignment(left)
+        tables.of_rows(table).setDefaultAlignment(tables.LEFT)
         for number, width in enumerate(_WIDTHS):
             table.setColumnWidth(number, width)
         table.horizontalHeader().setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
