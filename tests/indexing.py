@@ -7,6 +7,8 @@ from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import Any
 
+from job_support import run_with_steps
+
 from foley_desktop.index.embedders.host import InProcessModels
 from foley_desktop.library.catalog import Catalog
 from foley_desktop.library.indexes import Indexes
@@ -45,12 +47,8 @@ class Library:
         return self.run(refill(self.catalog, self.indexes, models=self.models))
 
     def run(self, job: Generator[Progress, None, IndexReport]) -> IndexReport:
-        self.steps = []
-        while True:
-            try:
-                self.steps.append(next(job))
-            except StopIteration as end:
-                return end.value
+        report, self.steps = run_with_steps(job)
+        return report
 
     def ids(self) -> dict[str, str]:
         """Clip id by relative path, of the clips that are there."""

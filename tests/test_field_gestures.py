@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 import soundfile
 from indexing import Library
+from job_support import run as finish
 from torture import heard
 
 from foley_desktop.audio import decode
@@ -58,14 +59,6 @@ def run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
 def library(tmp_path: Path) -> Iterator[Library]:
     with Library(tmp_path / "library") as opened:
         yield opened
-
-
-def finish(job: Any) -> Any:
-    while True:
-        try:
-            next(job)
-        except StopIteration as end:
-            return end.value
 
 
 # ---------------------------------------------------------------- all files of the field cases

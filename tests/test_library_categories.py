@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from indexing import Library
+from job_support import run
 from torture import is_root
 
 from foley_desktop.errors import FoleyError, LockedError
@@ -20,18 +20,9 @@ from foley_desktop.library.editing import Editor
 from foley_desktop.library.service import LibraryService
 from foley_desktop.library.suggesting import Suggester, Suggestion
 from foley_desktop.library.trashing import throw_away
-from foley_desktop.models import Progress
 from foley_desktop.settings import DataFolder, Settings, resource
 
 Synth = Callable[..., Path]
-
-
-def run(job: Generator[Progress, None, Any]) -> Any:
-    while True:
-        try:
-            next(job)
-        except StopIteration as end:
-            return end.value
 
 
 NAMES = (

@@ -6,12 +6,13 @@ import csv
 import hashlib
 import os
 import subprocess
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from indexing import Library
+from job_support import run
 from torture import heard, is_root
 
 from foley_desktop.audio.tags import best, read_tags
@@ -20,18 +21,9 @@ from foley_desktop.library import delivering
 from foley_desktop.library.delivering import COLUMNS, MANIFEST, deliver, plan_delivery
 from foley_desktop.library.editing import Editor
 from foley_desktop.library.ucs_names import NameParts
-from foley_desktop.models import Progress
 
 Synth = Callable[..., Path]
 PARTS = NameParts(creator="ABC", source="MyLib")
-
-
-def run(job: Generator[Progress, None, Any]) -> Any:
-    while True:
-        try:
-            next(job)
-        except StopIteration as end:
-            return end.value
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from file_server import FileServer, serving
+from job_support import run_with_steps
 
 from foley_desktop.errors import DownloadError
 from foley_desktop.library import download as module
@@ -36,13 +37,7 @@ def target(tmp_path: Path) -> Path:
 
 
 def fetch(source: Source, target: Path) -> tuple[Fetched, list[Progress]]:
-    steps: list[Progress] = []
-    job = download(source, target, patience=QUICK)
-    while True:
-        try:
-            steps.append(next(job))
-        except StopIteration as done:
-            return done.value, steps
+    return run_with_steps(download(source, target, patience=QUICK))
 
 
 def leftovers(target: Path) -> set[str]:

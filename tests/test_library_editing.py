@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from indexing import append_info_tag
+from job_support import run
 
 from foley_desktop.audio import decode
 from foley_desktop.audio.tags import best, read_tags
@@ -18,18 +18,10 @@ from foley_desktop.library.desk import Desk
 from foley_desktop.library.filters import parse_where
 from foley_desktop.library.service import LibraryService
 from foley_desktop.library.writer_lock import writer_lock
-from foley_desktop.models import Clip, IndexReport, Progress
+from foley_desktop.models import Clip, IndexReport
 from foley_desktop.settings import DataFolder, Settings
 
 Synth = Callable[..., Path]
-
-
-def run(job: Generator[Progress, None, Any]) -> Any:
-    while True:
-        try:
-            next(job)
-        except StopIteration as end:
-            return end.value
 
 
 @pytest.fixture

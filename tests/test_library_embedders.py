@@ -14,6 +14,8 @@ from typing import Any
 import clap_files
 import pytest
 from file_server import serving_folder
+from job_support import run as finish
+from job_support import run_with_steps
 
 from foley_desktop.cli import main
 from foley_desktop.errors import DownloadError, GoldenSetError, ModelError
@@ -23,16 +25,8 @@ from foley_desktop.index.embedders.host import InProcessModels
 from foley_desktop.library.embedder_compare import compare_embedders
 from foley_desktop.library.embedders import Offer
 from foley_desktop.library.service import LibraryService
-from foley_desktop.models import IndexReport, Progress
+from foley_desktop.models import IndexReport
 from foley_desktop.settings import DataFolder, Settings
-
-
-def finish(job: Any) -> Any:
-    while True:
-        try:
-            next(job)
-        except StopIteration as done:
-            return done.value
 
 
 @pytest.fixture(scope="session")
@@ -225,13 +219,7 @@ def test_two_embedders_are_compared_before_the_switch(service: LibraryService, c
     with pytest.raises(ModelError, match="knows no sound"):
         finish(compare_embedders(service, GOLDEN, "compact"))
     finish(service.embedders.build(IndexReport(0, 0, 0, 0, (), 0.0), switch=False))
-    steps: list[Progress] = []
-    job = compare_embedders(service, GOLDEN, "compact", k=3)
-    try:
-        while True:
-            steps.append(next(job))
-    except StopIteration as done:
-        found = done.value
+    found, steps = run_with_steps(compare_embedders(service, GOLDEN, "compact", k=3))
     assert (found.old.name, found.new.name) == ("hash", "compact")
     assert found.old.model_id != found.new.model_id == "second"
     assert (found.modes, found.k, found.golden) == (("hybrid", "audio"), 3, "set")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from job_support import run
 
 from foley_desktop.audio.tags import read_tags
 from foley_desktop.errors import LockedError, RenameError, TagWriteError
@@ -17,19 +17,10 @@ from foley_desktop.index.embedders.host import InProcessModels
 from foley_desktop.library import name_template, ucs
 from foley_desktop.library.service import LibraryService
 from foley_desktop.library.ucs_names import NameParts
-from foley_desktop.models import Progress
 from foley_desktop.settings import DataFolder, Settings
 
 Synth = Callable[..., Path]
 ODD = b"caf\xe9 \n.wav".decode("utf-8", "surrogateescape")
-
-
-def run(job: Generator[Progress, None, Any]) -> Any:
-    while True:
-        try:
-            next(job)
-        except StopIteration as end:
-            return end.value
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from job_support import run as run_job
 from lab_library import index, make_golden, open_library, write_clips
 
 from foley_desktop.cli import main
@@ -137,13 +138,7 @@ def test_the_gate_closes_on_a_grown_set_too(evaluate, data, tmp_path):
 def test_a_baseline_of_the_app_is_one_of_the_command_line(evaluate, data, tmp_path):
     service = open_library(data)
     info = service.lab.import_set(tmp_path / "golden.json").info
-    job = service.lab.measure(info.id)
-    while True:
-        try:
-            next(job)
-        except StopIteration as stop:
-            report = stop.value
-            break
+    report = run_job(service.lab.measure(info.id))
     saved = service.lab.baselines.save(report, "from the app")
     hybrid = next(one for one in saved if one.mode == "hybrid")
     service.lab.baselines.export_file(hybrid.id, tmp_path / "app.json")

@@ -8,6 +8,7 @@ import json
 import shutil
 
 import pytest
+from job_support import run_with_steps as finish
 from lab_library import index, make_golden, open_library, write_clips
 
 from foley_desktop.errors import GoldenSetError
@@ -22,16 +23,6 @@ from foley_desktop.library.lab_compare import against_baseline, between_reports
 from foley_desktop.models import MODES, Filters, Progress
 
 BROKEN = {"keyword": 0.0, "semantic": 0.0, "audio": 1.0}
-
-
-def finish(job):
-    """A job's result and its steps."""
-    steps = []
-    while True:
-        try:
-            steps.append(next(job))
-        except StopIteration as stop:
-            return stop.value, steps
 
 
 def measured(service, golden, **settings):

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import sys
 import unicodedata
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from indexing import Library
+from job_support import run
 from torture import torture_renames
 
 from foley_desktop.errors import LibraryBusyError, LockedError, RenameError
@@ -19,17 +19,8 @@ from foley_desktop.library.filters import parse_where
 from foley_desktop.library.renaming import preview, rename, reverse
 from foley_desktop.library.ucs_names import NameParts, new_names, ucs_names
 from foley_desktop.library.writer_lock import writer_lock
-from foley_desktop.models import Progress
 
 Synth = Callable[..., Path]
-
-
-def run(job: Generator[Progress, None, Any]) -> Any:
-    while True:
-        try:
-            next(job)
-        except StopIteration as end:
-            return end.value
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ import pytest
 from hearing_library import names, open_library, sound, write
 from hypothesis import given
 from hypothesis import strategies as st
+from job_support import run as finished
 
 from foley_desktop.index.query import parse_query
 from foley_desktop.index.search import AUDIO, KEYWORD, SEMANTIC
@@ -326,12 +327,3 @@ def test_where_names_are_codes_the_sound_decides_and_the_library_is_well(tmp_pat
     report = finished(service.doctor())
     assert report.ok and not report.repaired
     service.close()
-
-
-def finished(job):
-    """What a job gives in the end."""
-    while True:
-        try:
-            next(job)
-        except StopIteration as stop:
-            return stop.value

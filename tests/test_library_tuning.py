@@ -7,6 +7,7 @@ import random
 
 import numpy as np
 import pytest
+from job_support import run_with_steps as finish
 from lab_library import PLACES, index, open_library, pairs, write_clips
 
 from foley_desktop.errors import GoldenSetError
@@ -50,15 +51,6 @@ def named_clips() -> dict[str, str]:
 def golden(answers: dict[str, str]) -> GoldenSet:
     queries = tuple(GoldenQuery(f"q{n:03}", text) for n, text in enumerate(answers))
     return GoldenSet("t", queries, {query.id: {answers[query.text]: 2} for query in queries})
-
-
-def finish(job):
-    steps = []
-    while True:
-        try:
-            steps.append(next(job))
-        except StopIteration as stop:
-            return stop.value, steps
 
 
 @pytest.fixture(scope="module")

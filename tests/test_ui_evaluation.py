@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from job_support import run as run_job
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel
 from ui_support import Desk, copy_library, make_library
@@ -65,12 +66,7 @@ def run(desk: Desk, golden: Path, mode: str = "hybrid", k: int = 10) -> Any:
     desk.find("evaluation_k").setValue(k)
     desk.find("evaluation_run").click()
     desk.wait(lambda: panel.model.rowCount() > 0 and panel._job is None)
-    job = desk.service.evaluate(load_golden(golden), mode=mode, k=k)
-    while True:
-        try:
-            next(job)
-        except StopIteration as stop:
-            return stop.value
+    return run_job(desk.service.evaluate(load_golden(golden), mode=mode, k=k))
 
 
 def table_rows(desk: Desk) -> dict[str, list[str]]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from job_support import run as run_job
 from lab_library import index, make_golden, open_library, write_clips
 from lab_window import BROKEN, LabWindow
 from PySide6.QtCore import QPoint, Qt
@@ -66,12 +67,7 @@ def set_id(lab: LabWindow) -> str:
 
 def run(lab: LabWindow, set_id: str, **settings: Any) -> Any:
     """The library's own measurement, beside the window's."""
-    job = lab.service.lab.measure(set_id, LabSettings(**settings))
-    while True:
-        try:
-            next(job)
-        except StopIteration as stop:
-            return stop.value
+    return run_job(lab.service.lab.measure(set_id, LabSettings(**settings)))
 
 
 def compared(lab: LabWindow) -> Any:
