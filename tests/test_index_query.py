@@ -163,6 +163,10 @@ def test_a_quote_in_a_word_opens_nothing() -> None:
         ("-cat:doors", "", ["doors"]),
         ("tone -20dBFS -6.5db -9", "tone -20dBFS -6.5db", ["9"]),
         ("usb-c order-12 a - b", "usb-c order-12 a b", []),
+        ("tone -20 dB -23 LUFS \u22126 dB", "tone -20 dB -23 LUFS \u22126 dB", []),
+        ("rain \u2013thunder \u2212\u201clight rain\u201d", "rain", ["thunder", "light rain"]),
+        ("rain\u2013thunder \u2013 wind", "rain\u2013thunder wind", []),
+        ("rain AND NOT thunder", "rain", ["thunder"]),
         ("not thunder", "not thunder", []),
         ("rain NOT ( thunder", "rain", ["thunder"]),
         ("rain OR NOT thunder", "rain", ["thunder"]),
@@ -173,6 +177,21 @@ def test_exclusions(text: str, plain: str, excluded: list[str]) -> None:
     assert parsed.plain == plain
     assert [word.text for word in parsed.excluded] == excluded
     assert parsed.only_excludes == (not plain)
+
+
+def test_and_between_words_is_no_word_of_its_own() -> None:
+    parsed = parse_query('rain AND name:door AND "front gate" and -wind AND hail')
+    assert [[word.text for word in group] for group in parsed.groups] == [
+        ["rain"], ["door"], ["front gate"], ["and"], ["hail"],
+    ]  # fmt: skip
+    assert parse_query("AND rain").terms == ("and", "rain")
+
+
+def test_a_kind_of_file_says_nothing_of_a_sound() -> None:
+    parsed = parse_query("ext:wav dog EXT:flac bark")
+    assert parsed.fields == (("ext", "wav"), ("ext", "flac"))
+    assert parsed.plain == "dog bark"
+    assert parse_query("ext:wav").plain == ""
 
 
 def test_alternatives_stand_in_one_group() -> None:
@@ -240,6 +259,8 @@ def test_the_word_still_being_typed(text: str, prefix: str | None) -> None:
         ("thunder -then rain", (), "thunder rain"),
         ("thunder, then... rain", (), "thunder, then... rain"),
         ("now-and-then rain", (), "now-and-then rain"),
+        ("thunder then ext:wav", (), "thunder then"),
+        ("thunder then ext:wav rain", ("thunder", "rain"), "thunder rain"),
     ],
 )
 def test_one_after_the_other(text: str, steps: tuple[str, ...], plain: str) -> None:

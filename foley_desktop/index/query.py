@@ -2,7 +2,8 @@
 
 No search engine's query language ever sees raw text: brackets, quotes and colons that a person pastes
 are not syntax, and every string is a query. The operators are ``"a phrase"``, ``-word``, ``NOT word``,
-``word OR word``, ``word then word`` and ``field:word`` for the fields in :data:`FIELDS`.
+``word OR word``, ``word then word`` and ``field:word`` for the fields in :data:`FIELDS`. ``AND`` between two
+words asks for what stands there anyway.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ FIELDS = {"name": "name", "desc": "desc", "cat": "cat", "folder": "folder", "ext
 
 _CLEAN = dict.fromkeys(map(ord, "“”„‟«»＂"), '"') | dict.fromkeys([*range(32), *range(127, 160)], " ")
 _FIELD = re.compile(rf"({'|'.join(FIELDS)}):(?=[^\s:/\\])", re.IGNORECASE)
-_LEVEL = re.compile(r"-\d+(?:[.,]\d+)?db", re.IGNORECASE)
+_MINUS = "-\u2010\u2011\u2013\u2212\ufe63\uff0d"
+"""What stands before an excluded word, also where a word processor has made something nicer of it."""
+_LEVEL = re.compile(rf"[{_MINUS}]\d+(?:[.,]\d+)?\s?(?:db|lufs|lkfs|lu\b)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +56,8 @@ class ParsedQuery:
 
     ``prefix`` is the word the user may still be typing, or None. ``blank`` says that nothing was typed at
     all, which asks for everything; a text of mere punctuation is not blank and asks for nothing.
-    ``plain`` is the text for an embedder: the wanted words as typed, without operators and exclusions.
+    ``plain`` is the text for an embedder: the wanted words as typed, without operators, exclusions and kinds
+    of files (``ext:wav``), which say nothing of a sound.
     ``steps`` are the parts of ``plain`` that are to be heard one after the other (``thunder then rain``),
     two or more, or none.
     """
@@ -107,11 +111,12 @@ class _Chunk:
 
     @property
     def is_operator(self) -> bool:
-        return self.is_bare and self.text in ("OR", "NOT")
+        return self.is_bare and self.text in ("OR", "NOT", "AND")
 
     @property
-    def is_wanted(self) -> bool:
-        return not (self.excluded or self.is_operator)
+    def is_spoken(self) -> bool:
+        """Whether it tells an embedder what is wanted."""
+        return not (self.excluded or self.is_operator or self.field == "ext")
 
     @property
     def word(self) -> Word:
@@ -135,6 +140,8 @@ def parse_query(text: str) -> ParsedQuery:
             chunks[i + 1].excluded = True
         elif operator == "OR" and groups:
             either = True
+        elif operator == "AND" and (groups or excluded):
+            continue
         elif steps[-1] and _is_then(chunks, i):
             steps.append([])
             either = False
@@ -142,7 +149,8 @@ def parse_query(text: str) -> ParsedQuery:
             excluded.append(chunk.word)
             either = False
         else:
-            steps[-1].append(chunk.text)
+            if chunk.field != "ext":
+                steps[-1].append(chunk.text)
             alternatives = groups.pop() if either else ()
             groups.append((*alternatives, chunk.word))
             either = False
@@ -206,7 +214,7 @@ def _chunk(text: str, position: int) -> tuple[_Chunk, int]:
 
 def _excludes(text: str, position: int) -> bool:
     """A minus directly before a word or phrase; ``-20dBFS`` is a level, not an exclusion."""
-    if text[position] != "-" or position + 1 >= len(text):
+    if text[position] not in _MINUS or position + 1 >= len(text):
         return False
     following = text[position + 1]
     return (following.isalnum() or following == '"') and not _LEVEL.match(text, position)
@@ -226,7 +234,7 @@ def _is_then(chunks: list[_Chunk], i: int) -> bool:
     if not chunks[i].is_bare or chunks[i].text.casefold() != "then":
         return False
     pairs = itertools.pairwise(chunks[i:])
-    return any(c.is_wanted and not (before.is_operator and before.text == "NOT") for before, c in pairs)
+    return any(c.is_spoken and not (before.is_operator and before.text == "NOT") for before, c in pairs)
 
 
 def _prefix(chunks: list[_Chunk]) -> str | None:
