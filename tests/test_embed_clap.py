@@ -427,6 +427,15 @@ def test_nothing_in_a_file_is_run(tmp_path: Path) -> None:
     assert not (tmp_path / "broken in").exists()
 
 
+def test_what_is_packed_is_not_unpacked(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "x.pt", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("x/data.pkl", bytes(1 << 20))
+        archive.writestr("x/version", "3")
+    with pytest.raises(ModelError, match="is not opened") as refusal:
+        clap_checkpoint.read(tmp_path / "x.pt")
+    assert isinstance(refusal.value.__cause__, zipfile.BadZipFile)
+
+
 def spoilt(weights: dict[str, Any], how: str) -> dict[str, Any]:
     import torch
 
@@ -450,6 +459,14 @@ def spoilt(weights: dict[str, Any], how: str) -> dict[str, Any]:
         changed["more"] = torch.zeros(1)
     elif how == "shape":
         changed["audio_projection.2.bias"] = torch.zeros(3)
+    elif how == "complex":
+        changed["audio_projection.2.bias"] = torch.zeros(512, dtype=torch.complex64)
+    elif how == "whole numbers":
+        changed["audio_projection.2.bias"] = torch.zeros(512, dtype=torch.int64)
+    elif how == "sparse":
+        changed["audio_projection.2.bias"] = torch.zeros(512).to_sparse()
+    elif how == "nowhere":
+        changed["audio_projection.2.bias"] = torch.zeros(512, device="meta")
     return changed
 
 
@@ -465,6 +482,10 @@ def spoilt(weights: dict[str, Any], how: str) -> dict[str, Any]:
         ("lacking", r"audio_projection.2.bias is missing"),
         ("unknown", "more is unknown"),
         ("shape", r"audio_projection.2.bias has another shape"),
+        ("complex", r"audio_projection.2.bias is of another kind"),
+        ("whole numbers", r"audio_projection.2.bias is of another kind"),
+        ("sparse", r"audio_projection.2.bias is of another kind"),
+        ("nowhere", r"audio_projection.2.bias is of another kind"),
     ],
 )
 def test_other_networks_are_recognised_and_refused(weights: dict[str, Any], how: str, said: str) -> None:
@@ -475,12 +496,17 @@ def test_other_networks_are_recognised_and_refused(weights: dict[str, Any], how:
         )
 
 
-def test_weights_that_are_not_numbers_are_refused(weights: dict[str, Any], tmp_path: Path) -> None:
-    import torch
-
-    changed = dict(weights) | {"audio_projection.2.bias": torch.full((512,), torch.nan)}
+@pytest.mark.parametrize(
+    ("value", "said"), [("nan", "not numbers"), ("-inf", "not numbers"), ("-2e6", "that no training gives")]
+)
+def test_weights_that_cannot_be_are_refused(
+    weights: dict[str, Any], tmp_path: Path, value: str, said: str
+) -> None:
+    bias = weights["audio_projection.2.bias"].clone()
+    bias[7] = float(value)
+    changed = dict(weights) | {"audio_projection.2.bias": bias}
     model = clap_checkpoint.network(clap_checkpoint.Checkpoint(Architecture("tiny", LAYERS), changed), "x.pt")
-    with pytest.raises(ModelError, match="not numbers"):
+    with pytest.raises(ModelError, match=said):
         clap_checkpoint.write_lean(model, tmp_path / "lean", quiet)
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
+import math
 import os
 import re
 import shutil
@@ -35,6 +36,8 @@ Report = Callable[[int, int, str], None]
 _TEXT_LAYER = re.compile(r"text_branch\.encoder\.layer\.(\d+)\.")
 _SIZES = {96: "tiny", 128: "base"}
 _WORDS = (50265, 768)
+LARGEST_WEIGHT = 1e6
+"""No weight of a trained network comes near; of damaged floats nearly half lie above."""
 _ALIGNED = 64
 _RESERVE = 64 << 20
 _CHOOSE = "Choose a checkpoint without fusion, such as 630k-audioset-best.pt."
@@ -133,6 +136,10 @@ def _from_torch(file: Path) -> Any:
     from torch.serialization import safe_globals
 
     try:
+        with zipfile.ZipFile(file) as archive:
+            # Weights are stored as they are. What is packed may come to any size and is not unpacked.
+            if any(entry.compress_type != zipfile.ZIP_STORED for entry in archive.infolist()):
+                raise zipfile.BadZipFile("entries are compressed")
         with warnings.catch_warnings(), safe_globals(_numbers()):
             warnings.simplefilter("ignore")
             return torch.load(file, map_location="cpu", weights_only=True, mmap=True)
@@ -203,9 +210,20 @@ def network(checkpoint: Checkpoint, name: str) -> torch.nn.Module:
     for key, tensor in wanted.items():
         if tensor.shape != weights[key].shape:
             raise ModelError(f"{name} is of another network: {key} has another shape.", hint=_CHOOSE)
+        if not _holds_numbers_for(tensor, weights[key]):
+            raise ModelError(f"{name} is of another network: {key} is of another kind.", hint=_CHOOSE)
     fitting = {key: tensor.to(wanted[key].dtype) for key, tensor in weights.items()}
     model.load_state_dict(fitting, strict=True, assign=True)
     return model.eval()
+
+
+def _holds_numbers_for(wanted: torch.Tensor, found: torch.Tensor) -> bool:
+    """Whether a tensor is a plain array of the wanted kind of number, whatever its precision."""
+    import torch
+
+    plain = found.layout is torch.strided and not found.is_quantized and not found.is_meta
+    # Who halves a whole checkpoint halves its whole numbers too; they come out the same.
+    return plain and (found.is_floating_point() or not (wanted.is_floating_point() or found.is_complex()))
 
 
 # --- the lean copy
@@ -266,6 +284,10 @@ def _parts(arrays: Mapping[str, np.ndarray]) -> Iterator[bytes | memoryview]:
     text += b" " * (-(len(text) + 8) % _ALIGNED)
     yield struct.pack("<Q", len(text)) + text
     for key, array in arrays.items():
-        if array.dtype.kind == "f" and not np.isfinite(array).all():
-            raise ModelError(f"The checkpoint is damaged: {key} holds values that are not numbers.")
+        if array.dtype.kind == "f" and array.size:
+            largest = max(float(array.max()), -float(array.min()))
+            if not math.isfinite(largest):
+                raise ModelError(f"The checkpoint is damaged: {key} holds values that are not numbers.")
+            if largest > LARGEST_WEIGHT:
+                raise ModelError(f"The checkpoint is damaged: {key} holds values that no training gives.")
         yield array.reshape(-1).view(np.uint8).data
