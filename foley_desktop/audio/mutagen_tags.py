@@ -6,11 +6,12 @@ mutagen is imported only when such a tag is met. Whatever it raises on a damaged
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 from foley_desktop.audio.tagfields import PLACES
-from foley_desktop.audio.tagtext import clean, repair_latin
+from foley_desktop.audio.tagtext import clean, decode_text, repair_latin
 from foley_desktop.models import Tag
 
 ID3_FIELDS = {
@@ -30,6 +31,18 @@ ID3_FIELDS = {
     "TCOM": "designer",
     "TENC": "encoded by",
     "TSSE": "software",
+    "TPE2": "band",
+    "TPE3": "conductor",
+    "TPE4": "remixer",
+    "TEXT": "lyricist",
+    "TOPE": "original artist",
+    "TOAL": "original album",
+    "TMOO": "mood",
+    "TLAN": "language",
+    "TSST": "part",
+    "TMED": "medium",
+    "TRCK": "track",
+    "USLT": "lyrics",
 }
 NAMED_FIELDS = {
     "title": "title",
@@ -54,8 +67,22 @@ NAMED_FIELDS = {
     "microphone": "microphone",
     "location": "location",
     "fxname": "title",
+    **{field: field for field in PLACES},
     **{places.vorbis.lower(): field for field, places in PLACES.items()},
 }
+"""Our field for a free name in lower case; see :func:`field_named` for all others."""
+
+_NO_WORDS = re.compile(
+    r"(?:replaygain|musicbrainz|acoustid|r128|itun|itunes|accurate|cover ?art|metadata_block|mp3gain|discid"
+    r"|waveformatextensible|major_brand|minor_version|compatible_brands|encoder|encoded|cuesheet|rating"
+    r"|bpm|length|songs-db|id3v2_priv|smpte|handler_name|creation_time|coding_history|umid|time_reference)"
+    r"|[^a-z]+\Z",
+    re.IGNORECASE,
+)
+"""Names under which programs keep numbers, pictures and notes to themselves."""
+
+_LONGEST_NAME = 40
+_CODED = re.compile(r"[!-~]{120}")
 _MP4_FIELDS = {
     "\xa9nam": "title",
     "\xa9cmt": "comment",
@@ -69,6 +96,8 @@ _MP4_FIELDS = {
     "\xa9grp": "grouping",
     "catg": "category",
     "cprt": "copyright",
+    "\xa9wrt": "designer",
+    "aART": "band",
 }
 _ASF_FIELDS = {
     "Title": "title",
@@ -79,13 +108,22 @@ _ASF_FIELDS = {
     "WM/Genre": "genre",
     "WM/Category": "category",
     "WM/Year": "date",
+    "WM/Composer": "designer",
+    "WM/Mood": "mood",
+    "WM/Keywords": "keywords",
+    "WM/SubTitle": "subtitle",
+    "WM/Publisher": "publisher",
 }
 PRIVATE_COMMENTS = ("iTun", "c0", "Songs-DB", "MusicMatch")
 """Descriptions of ID3 comments in which players keep numbers of their own."""
 
 
 def read_id3(payload: bytes) -> Iterator[Tag]:
-    """The tags of an ID3v2 tag in memory that begins with ``ID3``."""
+    """The tags of an ID3v2 tag in memory that begins with ``ID3``, and that may state too large a size."""
+    stated = sum((byte & 0x7F) << shift for byte, shift in zip(payload[6:10], (21, 14, 7, 0), strict=False))
+    present = len(payload) - 10
+    if 0 < present < stated:
+        payload = payload[:6] + bytes(present >> shift & 0x7F for shift in (21, 14, 7, 0)) + payload[10:]
     yield from _id3(io.BytesIO(payload), load_v1=False)
 
 
@@ -127,17 +165,18 @@ def _frame(frame: Any) -> Iterator[Tag]:
     if name == "COMM":
         field = "" if frame.desc.startswith(PRIVATE_COMMENTS) else "comment"
     elif name == "TXXX":
-        field = NAMED_FIELDS.get(frame.desc.strip().lower(), "")
+        field = field_named(frame.desc)
     else:
         field = ID3_FIELDS.get(name, "")
     if not field:
         return
-    values = frame.genres if name == "TCON" else frame.text
+    values = frame.genres if name == "TCON" else [frame.text] if name == "USLT" else frame.text
     for value in values:
         text = str(value)
         if frame.encoding == 0:
             text = repair_latin(text)
-        if text := clean(text):
+        text = clean(text)
+        if text and not (name == "TXXX" and _is_data(frame.desc, text)):
             yield Tag(field, text, "ID3")
 
 
@@ -158,7 +197,17 @@ def read_mp4(file: BinaryIO) -> Iterator[Tag]:
     """iTunes-style metadata of an MPEG-4 file."""
     import mutagen.mp4
 
-    yield from _mapped(lambda: mutagen.mp4.MP4(fileobj=file).tags, _MP4_FIELDS, "MP4", file)
+    found: dict[str, Any] = {}
+
+    def load() -> Any:
+        found.update(mutagen.mp4.MP4(fileobj=file).tags or {})
+        return found
+
+    yield from _mapped(load, _MP4_FIELDS, "MP4", file)
+    # Names of one's own: "----:com.apple.iTunes:KEYWORDS".
+    free = [(key.rpartition(":")[2], values) for key, values in found.items() if key.startswith("----:")]
+    pairs = [(name, bytes(value)) for name, values in free for value in values]
+    yield from named(((name, decode_text(value)) for name, value in pairs), "MP4")
 
 
 def read_asf(file: BinaryIO) -> Iterator[Tag]:
@@ -183,6 +232,20 @@ def _mapped(load: Any, fields: dict[str, str], source: str, file: BinaryIO) -> I
 def named(pairs: Any, source: str) -> Iterator[Tag]:
     """Tags from free ``(name, text)`` pairs, as Vorbis comments and APEv2 hold them."""
     for name, text in pairs:
-        field = NAMED_FIELDS.get(name.strip().lower())
-        if field and (value := clean(text)):
+        field = field_named(name)
+        if field and (value := clean(text)) and not _is_data(name, value):
             yield Tag(field, value, source)
+
+
+def _is_data(name: str, value: str) -> bool:
+    """Whether something stands under a name of its own that is coded data rather than words."""
+    return clean(name).lower() not in NAMED_FIELDS and bool(_CODED.match(value))
+
+
+def field_named(name: str) -> str:
+    """Our field for a free name: a known one, or the name itself; "" where programs keep no words."""
+    name = clean(name).lower()
+    known = NAMED_FIELDS.get(name)
+    if known is not None:
+        return known
+    return "" if not name or len(name) > _LONGEST_NAME or _NO_WORDS.match(name) else name.replace("_", " ")

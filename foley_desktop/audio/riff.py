@@ -114,7 +114,9 @@ def walk(file: BinaryIO, file_size: int) -> Container:
         if len(header) < 8:
             break
         name, promised = header[:4], struct.unpack(order + "I", header[4:])[0]
-        if not _plausible(name):
+        if not _plausible(name) or (
+            name not in _KNOWN and position + 8 + promised > file_size and _is_id_near(file, position)
+        ):
             resumed = _resync(file, position + 1, file_size)
             if resumed is None:
                 break
@@ -246,6 +248,11 @@ def _resync(file: BinaryIO, position: int, file_size: int) -> int | None:
     if match is None or position + match.start() + 8 > file_size:
         return None
     return position + match.start()
+
+
+def _is_id_near(file: BinaryIO, position: int) -> bool:
+    """Whether a known chunk begins within what was taken for the header of another one."""
+    return _KNOWN_PATTERN.search(read_at(file, position + 1, 10)) is not None
 
 
 def _is_chain(

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import BinaryIO
 from xml.etree import ElementTree
 
+from foley_desktop.audio import foreign_chunks
 from foley_desktop.audio.mutagen_tags import read_id3
 from foley_desktop.audio.riff import Chunk, Container, info_items, walk
 from foley_desktop.audio.tagtext import clean, decode_text
@@ -50,6 +51,17 @@ _BEXT_FIELDS = (
     ("time", 330, 8),
 )
 _BEXT_FIXED_BYTES = 602
+_BEXT_VERSION_AT = 346
+_UMID = slice(348, 412)
+_LOUDNESS_AT = 412
+_LOUDNESS = (
+    ("loudness", "LUFS"),
+    ("loudness range", "LU"),
+    ("true peak", "dBTP"),
+    ("momentary loudness", "LUFS"),
+    ("short-term loudness", "LUFS"),
+)
+"""Fields of version 2 in hundredths, in file order (EBU Tech 3285 v2, section 2.4)."""
 _MAX_TEXT = 1 << 20
 _LIMITS = {b"id3 ": 16 << 20, b"ID3 ": 16 << 20}
 """Bytes of a chunk that are read at most; an ID3 tag has its pictures before its text at times."""
@@ -85,6 +97,8 @@ IXML_FIELDS = {
     "designer": "designer",
     "recordist": "recordist",
     "location": "location",
+    "location_name": "location",
+    "originator": "originator",
     "microphone": "microphone",
     "mictype": "microphone",
     "micperspective": "perspective",
@@ -102,8 +116,30 @@ IXML_FIELDS = {
     "contenttype": "content_type",
     "isaudiofile": "",
 }
+"""Our field for the name of an element; an empty one means that it is of no use."""
+
+_IXML_TECHNICAL = frozenset([
+    "ixml_version", "track_count", "channel_index", "interleave_index", "function", "circled", "file_uid",
+    "ubits", "sync_point_type", "sync_point_function", "sync_point_comment", "sync_point_low",
+    "sync_point_high", "sync_point_event_duration", "sync_point_count", "original_filename",
+    "parent_filename", "parent_uid", "family_uid", "family_name", "file_set_start_time_hi",
+    "file_set_start_time_lo", "file_set_index", "total_files", "file_sample_rate", "audio_bit_depth",
+    "digitizer_sample_rate", "timestamp_samples_since_midnight_hi", "timestamp_samples_since_midnight_lo",
+    "timestamp_sample_rate", "default_event_duration", "bwf_origination_time", "bwf_time_reference_high",
+    "bwf_version", "bwf_umid", "bwf_reserved", "bwf_coding_history", "bwf_loudness_value",
+    "bwf_loudness_range", "bwf_max_true_peak_level", "bwf_max_momentary_loudness",
+    "bwf_max_short_term_loudness", "attr_list", "type", "version",
+])  # fmt: skip
+"""Elements that hold numbers of the recorder's and no words about the sound, lower case."""
+
+_SPEED = {
+    "master_speed": "master speed",
+    "current_speed": "current speed",
+    "timecode_rate": "timecode rate",
+    "timecode_flag": "timecode flag",
+}
 AIFF_FIELDS = {b"NAME": "title", b"AUTH": "artist", b"ANNO": "description", b"(c) ": "copyright"}
-_ELEMENT = re.compile(r"<([A-Za-z_][\w.-]*)(?:\s[^<>]*)?>([^<>]*)</\1\s*>")
+_TOKEN = re.compile(r"<(/?)([A-Za-z_][\w.:-]*)(?:\s[^<>]*?)?(/?)>|([^<]+|<)")
 _ENTITIES = (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&apos;", "'"), ("&amp;", "&"))
 
 
@@ -130,34 +166,83 @@ def _bext(payload: bytes, container: Container, chunk: Chunk) -> Iterator[Tag]:
     for field, start, size in _BEXT_FIELDS:
         if value := decode_text(payload[start : start + size], size):
             yield Tag(field, value, "bext")
-    if len(payload) >= 346:
-        reference = struct.unpack_from("<Q", payload, 338)[0]
+    order = ">" if container.big_endian else "<"
+    if len(payload) >= _BEXT_VERSION_AT:
+        reference = struct.unpack_from(order + "Q", payload, 338)[0]
         if reference:
             yield Tag("time_reference", str(reference), "bext")
+    yield from _bext_measured(payload, order)
     if history := decode_text(payload[_BEXT_FIXED_BYTES:]):
         yield Tag("coding_history", history, "bext")
 
 
+def _bext_measured(payload: bytes, order: str) -> Iterator[Tag]:
+    """The UMID of version 1 and the loudness of version 2, where they are filled in."""
+    if len(payload) < _BEXT_FIXED_BYTES:
+        return
+    version = struct.unpack_from(order + "H", payload, _BEXT_VERSION_AT)[0]
+    umid = payload[_UMID]
+    if version >= 1 and any(umid):
+        # The basic form has 32 bytes, the extended one 64 (SMPTE 330M).
+        yield Tag("umid", (umid if any(umid[32:]) else umid[:32]).hex(), "bext")
+    values = struct.unpack_from(order + "5h", payload, _LOUDNESS_AT)
+    if version >= 2 and any(values):
+        for (field, unit), value in zip(_LOUDNESS, values, strict=True):
+            if -9999 <= value <= 9999:  # what was not measured is written as 0x7FFF
+                yield Tag(field, f"{value / 100:g} {unit}", "bext")
+
+
 def _list(payload: bytes, container: Container, chunk: Chunk) -> Iterator[Tag]:
+    order = ">" if container.big_endian else "<"
+    if payload[:4] == b"adtl":
+        yield from foreign_chunks.marker_names(payload, order)
     if payload[:4] != b"INFO":
         return
-    for name, raw in info_items(payload[4:], ">" if container.big_endian else "<"):
+    for name, raw in info_items(payload[4:], order):
         if value := decode_text(raw):
             yield Tag(INFO_FIELDS.get(name.upper(), name.decode("ascii").strip().lower()), value, "INFO")
 
 
 def _ixml(payload: bytes, container: Container, chunk: Chunk) -> Iterator[Tag]:
+    yield from xml_tags(payload, "iXML")
+
+
+def xml_tags(payload: bytes, source: str) -> Iterator[Tag]:
+    """Tags from the elements of an XML document as iXML has them, each value once.
+
+    An element that nobody here has heard of is a field under its own name.
+    """
     seen: set[tuple[str, str]] = set()
-    for name, text in _elements(payload):
-        field = IXML_FIELDS.get(name.lower().replace(" ", ""))
+    kind = ""
+    for parent, name, text in _elements(payload):
         value = clean(text)
+        if parent == "attr" and name in ("name", "value"):
+            # Steinberg's pairs: <ATTR><NAME>…</NAME><VALUE>…</VALUE></ATTR>
+            kind, field = (value, "") if name == "name" else ("", _ixml_field("", kind))
+        else:
+            field = _ixml_field(parent, name)
         if field and value and (field, value) not in seen:
             seen.add((field, value))
-            yield Tag(field, value, "iXML")
+            yield Tag(field, value, source)
 
 
-def _elements(payload: bytes) -> Iterator[tuple[str, str]]:
-    """``(name, text)`` of the elements without children, also from XML that is cut off or ill formed."""
+def _ixml_field(parent: str, name: str) -> str:
+    name = name.lower().replace(" ", "")
+    if parent == "track" and name == "name":
+        return "track name"
+    if parent == "speed" and name in _SPEED:
+        return _SPEED[name]
+    if name in IXML_FIELDS:
+        return IXML_FIELDS[name]
+    technical = name in _IXML_TECHNICAL or parent in ("sync_point", "history", "file_set")
+    return "" if technical or parent == "speed" else name.replace("_", " ")
+
+
+def _elements(payload: bytes) -> Iterator[tuple[str, str, str]]:
+    """Parent's name, name and text of the elements without children, names in lower case.
+
+    Also from XML that is cut off or ill formed, as far as it goes.
+    """
     text = _xml_text(payload)
     if "<!DOCTYPE" not in text and "<!ENTITY" not in text:
         try:
@@ -165,21 +250,57 @@ def _elements(payload: bytes) -> Iterator[tuple[str, str]]:
         except (ElementTree.ParseError, ValueError):
             pass
         else:
-            for element in root.iter():
-                if len(element) == 0 and isinstance(element.tag, str):
-                    yield element.tag.rpartition("}")[2], element.text or ""
+            yield from _leaves(root, "")
             return
-    for match in _ELEMENT.finditer(text):
-        value = match[2]
-        for entity, character in _ENTITIES:
-            value = value.replace(entity, character)
-        yield match[1], value
+    yield from _loose_leaves(text)
+
+
+def _leaves(element: ElementTree.Element, parent: str) -> Iterator[tuple[str, str, str]]:
+    waiting = [(element, parent)]
+    while waiting:
+        element, parent = waiting.pop()
+        if not isinstance(element.tag, str):
+            continue
+        name = element.tag.rpartition("}")[2].lower()
+        if not len(element):
+            yield parent, name, element.text or ""
+        waiting += [(child, name) for child in reversed(element)]
+
+
+def _loose_leaves(text: str) -> Iterator[tuple[str, str, str]]:
+    """As :func:`_leaves`, of a text in which elements may be left open."""
+    open_names: list[str] = []
+    said = ""
+    for match in _TOKEN.finditer(text):
+        closes, name, empty, words = match.groups()
+        if words is not None:
+            said += words
+            continue
+        name = name.rpartition(":")[2].lower()
+        if not closes:
+            said = ""
+            if not empty:
+                open_names.append(name)
+        elif name in open_names:
+            if said.strip() and open_names[-1] == name:
+                for entity, character in _ENTITIES:
+                    said = said.replace(entity, character)
+                yield open_names[-2] if len(open_names) > 1 else "", name, said
+            while open_names.pop() != name:
+                pass
+            said = ""
 
 
 def _xml_text(payload: bytes) -> str:
     if payload[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return payload.decode("utf-16", "replace").strip("\0")
-    payload = payload.strip(b"\0 \r\n\t").removeprefix(b"\xef\xbb\xbf").replace(b"\0", b"")
+    for start, encoding in ((b"<\0", "utf-16-le"), (b"\0<", "utf-16-be")):
+        if payload.startswith(start):
+            return payload.decode(encoding, "replace").strip("\0")
+    payload = payload.strip(b"\0 \r\n\t").removeprefix(b"\xef\xbb\xbf")
+    # What stands behind a zero was left over from something else.
+    document, _, rest = payload.partition(b"\0")
+    payload = document if document.endswith((b">", b">\n")) else document + rest.replace(b"\0", b"")
     try:
         return payload.decode("utf-8")
     except UnicodeDecodeError:
@@ -188,6 +309,30 @@ def _xml_text(payload: bytes) -> str:
 
 def _id3(payload: bytes, container: Container, chunk: Chunk) -> Iterator[Tag]:
     yield from read_id3(payload)
+
+
+def _display_title(payload: bytes, container: Container, chunk: Chunk) -> Iterator[Tag]:
+    yield from foreign_chunks.display_title(payload)
+
+
+def _cart(payload: bytes, container: Container, chunk: Chunk) -> Iterator[Tag]:
+    yield from foreign_chunks.cart(payload)
+
+
+def _xmp(payload: bytes, container: Container, chunk: Chunk) -> Iterator[Tag]:
+    yield from foreign_chunks.xmp(payload)
+
+
+def _soundminer(payload: bytes, container: Container, chunk: Chunk) -> Iterator[Tag]:
+    """What of Soundminer's chunk is XML; the rest of it is nobody else's to read."""
+    start = payload.find(b"<")
+    if start >= 0 and b"</" in payload:
+        yield from xml_tags(payload[start : payload.rfind(b">") + 1], "Soundminer")
+
+
+def _aiff_marks(payload: bytes, container: Container, chunk: Chunk) -> Iterator[Tag]:
+    if container.form == b"FORM":
+        yield from foreign_chunks.aiff_marker_names(payload)
 
 
 def _aiff_text(payload: bytes, container: Container, chunk: Chunk) -> Iterator[Tag]:
@@ -219,4 +364,9 @@ _READERS: dict[bytes, Callable[[bytes, Container, Chunk], Iterator[Tag]]] = {
     b"ANNO": _aiff_text,
     b"(c) ": _aiff_text,
     b"COMT": _aiff_comments,
+    b"MARK": _aiff_marks,
+    b"DISP": _display_title,
+    b"cart": _cart,
+    b"_PMX": _xmp,
+    b"SMED": _soundminer,
 }

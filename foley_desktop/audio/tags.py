@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import BinaryIO
 
 from foley_desktop.audio import sniff
+from foley_desktop.audio.foreign_chunks import FOREIGN_SOURCES
 from foley_desktop.audio.splice import SpliceFile, Stretch
 from foley_desktop.audio.tagtext import clean
 from foley_desktop.errors import AudioFileError
@@ -31,6 +32,7 @@ SOURCES = (
     "Matroska",
     "AVI",
     "Flash video",
+    *FOREIGN_SOURCES,
 )
 """Places of a tag, the one that is believed first in front."""
 

@@ -17,6 +17,7 @@ from typing import BinaryIO, NamedTuple
 
 from foley_desktop.audio import aifftags, flactags, mpegtags, oggtags, replacing, sniff, wavtags
 from foley_desktop.audio.decode import Probe, probe
+from foley_desktop.audio.foreign_chunks import FOREIGN_SOURCES
 from foley_desktop.audio.rewrite import Fingerprint, Piece, copied, length, unsupported
 from foley_desktop.audio.splice import SpliceFile
 from foley_desktop.audio.tagfields import WRITABLE
@@ -193,8 +194,8 @@ def _checked(changes: Mapping[str, str]) -> dict[str, str]:
 
 
 def _says_already(path: str, values: Mapping[str, str]) -> bool:
-    """Whether the file holds every value already, and no other one of the same field."""
-    tags = read_tags(path)
+    """Whether the file holds every value already, and no other one of the same field where we would write."""
+    tags = [tag for tag in read_tags(path) if tag.source not in FOREIGN_SOURCES]
     return all(
         {tag.value for tag in tags if tag.field == field and not is_cut(tag.value, value)}
         == ({value} if value else set())

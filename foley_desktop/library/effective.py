@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from foley_desktop.audio.foreign_chunks import FOREIGN_SOURCES
 from foley_desktop.audio.tags import best
 from foley_desktop.library import ucs
 from foley_desktop.models import Tag
@@ -27,12 +28,19 @@ def effective(tags: Sequence[Tag], edits: Mapping[str, str] | None = None) -> di
     found = {
         "title": best(tags, "title"),
         "description": best(tags, "description") or best(tags, "comment"),
-        "keywords": ", ".join(dict.fromkeys(tag.value for tag in tags if tag.field == "keywords")),
+        "keywords": ", ".join(_keywords(tags)),
         "category": category,
         "subcategory": subcategory,
         "catid": catid,
     }
     return found | {field: value for field, value in (edits or {}).items() if field in found}
+
+
+def _keywords(tags: Sequence[Tag]) -> list[str]:
+    """Keywords of all places together; of places that are never written only where there are no others."""
+    found = [tag for tag in tags if tag.field == "keywords"]
+    ours = [tag for tag in found if tag.source not in FOREIGN_SOURCES]
+    return list(dict.fromkeys(tag.value for tag in ours or found))
 
 
 def _category(tags: Sequence[Tag]) -> tuple[str, str, str]:

@@ -14,7 +14,6 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 
-from foley_desktop.audio.tagfields import WRITABLE
 from foley_desktop.index.protocols import Document
 from foley_desktop.library import ucs
 from foley_desktop.library.codes import is_code
@@ -24,7 +23,7 @@ from foley_desktop.models import Clip, Tag
 TEXT_VERSION = "3"
 """Changes whenever :func:`meaning_text` gives other words, so that their vectors are made anew."""
 
-DOCUMENT_VERSION = "2"
+DOCUMENT_VERSION = "3"
 """Changes whenever :func:`keyword_document` gives other words, so that the index takes them in anew."""
 
 
@@ -81,8 +80,21 @@ _JUNK = re.compile(
 _ARCHIVE = re.compile(r"\.\w{1,4}\Z")
 """Folders named like a file are unpacked archives, not places for sounds of a kind."""
 
-_LABELS = frozenset(WRITABLE) - {"category_full", "url", "copyright", "user_data"}
-"""Fields whose values people search for; dates, tools and addresses would only be in the way."""
+_NO_LABELS = _set_of(
+    "category_full url copyright user_data date time time_reference umid software coding_history"
+) | {
+    "encoded by",
+    "loudness",
+    "loudness range",
+    "true peak",
+    "momentary loudness",
+    "short-term loudness",
+    "master speed",
+    "current speed",
+    "timecode rate",
+    "timecode flag",
+}
+"""Fields whose values nobody searches for: dates, measures, tools and addresses would only be in the way."""
 
 _LONGEST = 300
 """Characters of a tag that are looked at."""
@@ -207,12 +219,12 @@ def telling_words(value: str) -> list[str]:
 def keyword_document(clip: Clip, tags: Sequence[Tag] = ()) -> Document:
     """The words of a clip by field, as the keyword index takes them; ``tags`` is all that was written of it.
 
-    Labels that no field of its own shows (designer, microphone, a title that another one outdid) are found
+    Labels that no field of its own shows (designer, track names, a title that another one outdid) are found
     like words of the description.
     """
     stem, extension = os.path.splitext(clip.name)
     said = {clip.title, clip.description, clip.keywords, clip.category, clip.subcategory, clip.catid, ""}
-    others = (tag.value for tag in tags if tag.field in _LABELS and tag.source != "user")
+    others = (tag.value for tag in tags if tag.field not in _NO_LABELS and tag.source != "user")
     labels = dict.fromkeys(value for value in others if value not in said and value not in clip.keywords)
     return Document(
         clip_id=clip.id,
