@@ -300,6 +300,13 @@ def test_what_a_filter_leaves_out_answers_nothing(library: LibraryService) -> No
         assert library.search("rumble", mode=mode).answerable > 0.5
 
 
+def test_what_has_to_match_and_does_is_an_answer_also_while_it_is_typed(library: LibraryService) -> None:
+    for query in ("name:rumb", "folder:lon", "name:rumble OR name:bee"):
+        result = library.search(query, typing=True)
+        assert result.hits and result.answerable > 0.5
+    assert library.search("rumb", typing=True).answerable < 0.5
+
+
 def test_words_far_down_are_looked_up_when_asked(tmp_path: Path) -> None:
     clips = {f"rumble {n:03}": sound("rumble", seconds=0.05) for n in range(60)}
     service = open_library(tmp_path / "data", write(tmp_path / "clips", clips))

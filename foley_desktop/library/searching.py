@@ -377,6 +377,8 @@ class Searcher:
             coverage = max(keyword.coverage(parsed, ids).values(), default=0.0)
         except IndexStoreError:
             coverage = 0.0  # without words, meaning alone says how well it fits
+        if all(word.required for word in parsed.words):
+            coverage = 1.0  # every hit has what was asked for, be it only the beginning of a word being typed
         sure, heard = self._indexes.sure_cosine, found.lists.get(AUDIO, ())
         sounds = [score / sure for _, score in heard[:SOUNDS_ASKED]] if sure else []
         return round(answerable(semantic[0][1] if semantic else None, coverage, sounds), 6)
