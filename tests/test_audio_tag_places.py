@@ -281,3 +281,67 @@ def test_labels_of_any_name_are_searched_and_measures_are_not() -> None:
         Tag("date", "2024-01-01", "bext"),
     ]
     assert keyword_document(clip, said).description == "Boom Latch B 7"
+
+
+# ---------------------------------------------------------------- written to
+
+
+@pytest.mark.parametrize(
+    ("encoding", "mark"),
+    [
+        ("utf-8", b""),
+        ("utf-16-le", b""),
+        ("utf-16-be", b""),
+        ("utf-16-le", b"\xff\xfe"),
+        ("iso-8859-1", b""),
+        ("windows-1252", b""),
+    ],
+)
+@pytest.mark.parametrize("behind", [b"", b"\0\0", b"\0left over\0"])
+def test_ixml_of_every_encoding_is_edited_where_it_stands(
+    tmp_path: Path, encoding: str, mark: bytes, behind: bytes
+) -> None:
+    if "utf-16" in encoding and behind.strip(b"\0"):
+        behind = b""
+    document = RECORDER.format(encoding).replace("<SPEED>", "<NOTE>old</NOTE><SPEED><NOTE>slow</NOTE>")
+    path = tmp_path / "a.wav"
+    path.write_bytes(wav(chunk(b"iXML", mark + document.encode(encoding) + behind)))
+    before = tags(path)
+    changes = {"comment": "neu & 雷", "mood": "dark", "scene": "99"}
+    assert write_tags(str(path), changes).notes == ()
+    after = tags(path)
+    untouched = {tag for tag in before if tag[0] not in changes}
+    assert untouched | {("speed note", "slow", "iXML")} <= after
+    for field, value in changes.items():
+        assert {found for name, found, _ in after if name == field} == {value}
+    assert not write_tags(str(path), changes).changed
+
+
+def test_a_text_chunk_that_cannot_be_edited_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "a.wav"
+    path.write_bytes(wav(chunk(b"iXML", b"<BWFXML><NOTE>a & b</NOTE></BWFXML>")))
+    assert write_tags(str(path), {"comment": "new"}).notes == (
+        "The iXML chunk is damaged and stays as it is.",
+    )
+    assert {("comment", "a & b", "iXML"), ("comment", "new", "ID3")} <= tags(path)
+
+
+def test_an_id3_chunk_that_promises_too_much_is_put_right(tmp_path: Path) -> None:
+    tag = bytearray(id3((b"TIT2", "Door"), (b"TALB", "Doors")))
+    tag[6:10] = b"\0\0\x64\0"
+    path = tmp_path / "a.wav"
+    path.write_bytes(wav(chunk(b"id3 ", bytes(tag))))
+    write_tags(str(path), {"title": "Gate"})
+    assert {value for field, value, _ in tags(path) if field == "title"} == {"Gate"}
+    assert ("album", "Doors", "ID3") in tags(path)
+
+
+def test_a_description_in_apev2_leaves_the_comment_alone_that_is_set_with_it(tmp_path: Path) -> None:
+    path = tmp_path / "a.mp3"
+    soundfile.write(path, np.tile(TONE, 4), 48000)
+    ape = mutagen.apev2.APEv2()
+    ape["Comment"] = "old"
+    ape.save(path)
+    write_tags(str(path), {"description": "a door", "comment": "a note"})
+    assert ("comment", "a note", "APEv2") in tags(path)
+    assert "old" not in {value for _, value, _ in tags(path)}

@@ -10,7 +10,7 @@ import io
 from collections.abc import Mapping
 from typing import Any
 
-from foley_desktop.audio.mutagen_tags import ID3_FIELDS, NAMED_FIELDS, PRIVATE_COMMENTS
+from foley_desktop.audio.mutagen_tags import ID3_FIELDS, NAMED_FIELDS, PRIVATE_COMMENTS, bounded
 from foley_desktop.audio.tagfields import PLACES
 
 NOTE = "note"
@@ -67,7 +67,7 @@ def _load(payload: bytes) -> tuple[Any, int]:
     version, old = (4 if payload[3:4] == b"\x04" else 3), payload[3:4] == b"\x02"
     try:
         # Frames of 2.3 and 2.4 are taken as they are; those of 2.2 have to be translated.
-        tag.load(fileobj=io.BytesIO(payload), translate=old, v2_version=version, load_v1=False)
+        tag.load(fileobj=io.BytesIO(bounded(payload)), translate=old, v2_version=version, load_v1=False)
         if old:
             tag.update_to_v23()
     except Exception as error:
@@ -143,7 +143,8 @@ def edited_ape(payload: bytes, changes: Mapping[str, str]) -> bytes:
         tag = mutagen.apev2.APEv2(fileobj=target)
         for key in list(tag.keys()):
             field = NAMED_FIELDS.get(key.strip().lower(), "")
-            if field == "comment" and "description" in changes and "description" not in tag:
+            stands_in = field == "comment" and "comment" not in changes and "description" not in tag
+            if stands_in and "description" in changes:
                 field = "description"
             if field in changes and tag[key].kind == 0:
                 if changes[field]:

@@ -18,6 +18,15 @@ from foley_desktop.audio.tagfields import PLACES, TOP_LEVEL_IXML
 _NEW = '<?xml version="1.0" encoding="UTF-8"?>\n<BWFXML>\n<IXML_VERSION>3.01</IXML_VERSION>\n</BWFXML>\n'
 _NOT_OURS = frozenset(["trackname"])
 """Elements that mean a channel rather than the sound, though they are read as a title."""
+_WIDE = {
+    b"\xff\xfe": "utf-16-le",
+    b"\xfe\xff": "utf-16-be",
+    b"<\0": "utf-16-le",
+    b"\0<": "utf-16-be",
+}
+"""How a document of two bytes a letter begins."""
+_FREE_TEXT = re.compile(r"<USER(?:\s[^<>]*)?>[^<>]*[^<>\s][^<>]*\Z")
+_STATED = re.compile(rb"<\?xml[^>]*?encoding\s*=\s*[\"']([\w-]+)")
 
 
 class IxmlError(ValueError):
@@ -53,23 +62,30 @@ def edited(payload: bytes, changes: Mapping[str, str]) -> bytes:
 
 
 def _decoded(payload: bytes) -> tuple[str, str, bytes]:
-    """Text, encoding (with ``-sig``/BOM kept) and the zeros behind it."""
-    wide = payload[:2] in (b"\xff\xfe", b"\xfe\xff")
-    body = payload.rstrip(b"\0")
-    if wide and len(body) % 2:
-        body += b"\0"
-    tail = payload[len(body) :]
+    """Text (a mark of its encoding included), encoding, and the zeros behind it with what follows them."""
+    for start, encoding in _WIDE.items():
+        if payload.startswith(start):
+            body = payload.rstrip(b"\0")
+            body += b"\0" * (len(body) % 2)
+            return _text(body, encoding), encoding, payload[len(body) :]
+    body = payload.partition(b"\0")[0]
+    stated = _STATED.match(body.removeprefix(b"\xef\xbb\xbf"))
+    encoding = "utf-8"
+    if stated and stated[1].lower() in (b"iso-8859-1", b"latin1", b"windows-1252", b"cp1252"):
+        encoding = "cp1252" if b"1252" in stated[1] else "latin-1"
+    return _text(body, encoding), encoding, payload[len(body) :]
+
+
+def _text(body: bytes, encoding: str) -> str:
     try:
-        if wide:
-            encoding = "utf-16-le" if payload[:2] == b"\xff\xfe" else "utf-16-be"
-            return body.decode(encoding), encoding, tail
-        return body.decode("utf-8"), "utf-8", tail
+        return body.decode(encoding)
     except UnicodeDecodeError as error:
         raise IxmlError(str(error)) from error
 
 
 def _encoded(text: str, encoding: str) -> bytes:
-    return text.encode(encoding)
+    """Letters that an old encoding does not have become references to them."""
+    return text.encode(encoding, "xmlcharrefreplace")
 
 
 def _leaves(text: str) -> list[tuple[str, str]]:
@@ -98,6 +114,9 @@ def _replaced(text: str, field: str, value: str) -> tuple[str, set[str]]:
     element = re.compile(rf"<({'|'.join(names)})(\s[^<>]*)?(?:/>|>[^<>]*</\1\s*>)", re.IGNORECASE)
 
     def put(match: re.Match[str]) -> str:
+        at = match.start()
+        if text.rfind("<SPEED>", 0, at) > text.rfind("</SPEED>", 0, at):
+            return match[0]  # a note about the speed alone
         found.add(match[1].lower())
         attributes = match[2] or ""
         return f"<{match[1]}{attributes.rstrip('/')}>{_escaped(value)}</{match[1]}>"
@@ -111,7 +130,8 @@ def _inserted(text: str, name: str, value: str) -> str:
     if name not in TOP_LEVEL_IXML:
         text = re.sub(r"<USER\s*/>", "<USER></USER>", text, count=1)
         user = text.rfind("</USER>")
-        if user >= 0:
+        # The specification has free text in USER; fields go into one of their own then.
+        if user >= 0 and not _FREE_TEXT.search(text[:user]):
             return text[:user] + element + text[user:]
         element = f"<USER>\n{element}</USER>\n"
     end = re.search(r"</[^<>]+>\s*\Z", text)

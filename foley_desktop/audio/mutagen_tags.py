@@ -120,11 +120,17 @@ PRIVATE_COMMENTS = ("iTun", "c0", "Songs-DB", "MusicMatch")
 
 def read_id3(payload: bytes) -> Iterator[Tag]:
     """The tags of an ID3v2 tag in memory that begins with ``ID3``, and that may state too large a size."""
-    stated = sum((byte & 0x7F) << shift for byte, shift in zip(payload[6:10], (21, 14, 7, 0), strict=False))
+    yield from _id3(io.BytesIO(bounded(payload)), load_v1=False)
+
+
+def bounded(payload: bytes) -> bytes:
+    """An ID3v2 tag whose header states no more than is there."""
+    shifts = (21, 14, 7, 0)
+    stated = sum((byte & 0x7F) << shift for byte, shift in zip(payload[6:10], shifts, strict=False))
     present = len(payload) - 10
-    if 0 < present < stated:
-        payload = payload[:6] + bytes(present >> shift & 0x7F for shift in (21, 14, 7, 0)) + payload[10:]
-    yield from _id3(io.BytesIO(payload), load_v1=False)
+    if not 0 < present < stated:
+        return payload
+    return payload[:6] + bytes(present >> shift & 0x7F for shift in shifts) + payload[10:]
 
 
 def read_id3_file(file: BinaryIO) -> Iterator[Tag]:

@@ -133,6 +133,7 @@ _IXML_TECHNICAL = frozenset([
 """Elements that hold numbers of the recorder's and no words about the sound, lower case."""
 
 _SPEED = {
+    "note": "speed note",
     "master_speed": "master speed",
     "current_speed": "current speed",
     "timecode_rate": "timecode rate",

@@ -51,6 +51,9 @@ def rewrite(file: BinaryIO, start: int, size: int, changes: Mapping[str, str]) -
             new: bytes | None = info(payload, changes, add=index == lists[0], order=order)
         else:
             new = _changed(chunk.id, payload, changes, container.big_endian)
+            if new is None:
+                notes.append(f"The {chunk.id.decode().strip()} chunk is damaged and stays as it is.")
+                continue
         if new != payload:
             edit.changed[index] = new or None
     _add(container, edit, {field: value for field, value in changes.items() if value}, bool(lists))
@@ -67,14 +70,14 @@ def fingerprint(file: BinaryIO, start: int, size: int) -> Fingerprint:
     return chunkwriter.fingerprint(file, chunkwriter.examine(file, start, size), EDITED)
 
 
-def _changed(name: bytes, payload: bytes, changes: Mapping[str, str], big_endian: bool) -> bytes:
-    """The new payload of a chunk that is there. One that cannot be edited without loss stays as it is."""
+def _changed(name: bytes, payload: bytes, changes: Mapping[str, str], big_endian: bool) -> bytes | None:
+    """The new payload of a chunk that is there; None where it cannot be edited without loss."""
     try:
         if name == b"bext":
             return bext(payload, changes, big_endian)
         return ixml.edited(payload, changes) if name == b"iXML" else id3writer.edited(payload, changes)
     except (ixml.IxmlError, id3writer.Id3Error):
-        return payload
+        return None
 
 
 def _add(container: Container, edit: Edit, values: Mapping[str, str], has_info: bool) -> None:
