@@ -216,6 +216,10 @@ REFUSED: dict[str, tuple[str, bytes, str]] = {
     "AIFF without samples": ("a.aif", aiff(comm(frames=0), ssnd(b"")), "empty"),
     "a tag and nothing else": ("a.mp3", id3((b"TIT2", "Door"), total=1024), "empty"),
     "three bytes": ("a.wav", b"RIF", "not_audio"),
+    "eleven bytes": ("a.wav", wav()[:11], "not_audio"),
+    "nothing but the four letters of AIFF": ("a.aif", b"FORM", "not_audio"),
+    "a picture in IFF": ("a.iff", b"FORM\0\0\2\0ILBMBMHD" + bytes(500), "not_audio"),
+    "a picture in HEIF": ("a.m4a", b"\0\0\0\x18ftypheic\0\0\0\0mif1heic" + bytes(200), "not_audio"),
     "a web page": ("a.wav", b"\n<!DOCTYPE html><html><title>404</title></html>", "not_audio"),
     "a Git LFS pointer": ("a.wav", b"version https://git-lfs.github.com/spec/v1\noid 0\n", "not_audio"),
     "zeros": ("a.wav", bytes(5000), "not_audio"),
@@ -246,6 +250,62 @@ REFUSED: dict[str, tuple[str, bytes, str]] = {
     ),
 }  # fmt: skip
 
+
+def _samples_in(width: int, samples: np.ndarray = TONE, bits: int = 16) -> bytes:
+    """Samples of ``bits`` at the upper end of ``width`` little-endian bytes."""
+    low = bytes(width - bits // 8)
+    data, size = pcm(bits, samples), bits // 8
+    return b"".join(low + data[at : at + size] for at in range(0, len(data), size))
+
+
+for _bits, _width in ((16, 3), (16, 4), (24, 4), (20, 4)):
+    _held = _samples_in(_width, bits=24 if _bits > 16 else 16)
+    _quiet = bytes(_width * 70_000)
+    PLAYABLE[f"{_bits} of {8 * _width} bits by the block align alone"] = (
+        "a.wav", riff(fmt(bits=_bits, align=_width), chunk(b"data", _held)), FRAMES, 0.5, set(),
+    )  # fmt: skip
+    PLAYABLE[f"{_bits} of {8 * _width} bits, extensible, after silence"] = (
+        "a.wav",
+        riff(
+            fmt(0xFFFE, bits=_bits, align=_width, extra=extensible(1, _bits)),
+            chunk(b"data", _quiet + _held),
+        ),
+        FRAMES + 70_000, 0.5, set(),
+    )  # fmt: skip
+for _align in (3, 4, 100):
+    PLAYABLE[f"a block align of {_align} that is wrong"] = (
+        "a.wav", riff(fmt(align=_align), SOUND), FRAMES, 0.5, set()
+    )  # fmt: skip
+PLAYABLE["0 bits, right block align"] = (
+    "a.wav", riff(chunk(b"fmt ", struct.pack("<HHIIHH", 1, 1, RATE, 2 * RATE, 2, 0)), SOUND),
+    FRAMES, 0.5, set(),
+)  # fmt: skip
+for _codec, _bits, _order in ((b"in24", 24, ">"), (b"42ni", 24, "<"), (b"in32", 32, ">"), (b"23ni", 32, "<")):
+    PLAYABLE[f"AIFF-C {_codec.decode()} that states 16 bits"] = (
+        "a.aifc", aiff(comm(codec=_codec), ssnd(pcm(_bits, order=_order)), kind=b"AIFC"), FRAMES, 0.5, set()
+    )  # fmt: skip
+PLAYABLE["AIFF-C unsigned bytes that state 16 bits"] = (
+    "a.aifc",
+    aiff(comm(codec=b"raw "), ssnd(bytes(byte ^ 0x80 for byte in pcm(16)[1::2])), kind=b"AIFC"),
+    FRAMES, 0.5, set(),
+)  # fmt: skip
+for _stated, _badge in ((0x7FFFFFFF, "truncated"), (48000, "truncated"), (0, "not_finalised")):
+    PLAYABLE[f"AU of the size {_stated:#x}"] = (
+        "a.au", struct.pack(">4s5I", b".snd", 24, _stated, 3, RATE, 1) + BIG_ENDIAN, FRAMES, 0.5, {_badge}
+    )  # fmt: skip
+_caf = encoded(TONE, RATE, "CAF", "PCM_16")
+for _stated in (0, 4):
+    _at = _caf.index(b"data") + 4
+    PLAYABLE[f"CAF of the size {_stated}"] = (
+        "a.caf", _caf[:_at] + struct.pack(">q", _stated) + _caf[_at + 8 :], FRAMES, 0.5, {"not_finalised"}
+    )  # fmt: skip
+REFUSED["CAF without sound but with a chunk behind"] = (
+    "a.caf",
+    _caf[:_at] + struct.pack(">q", 4) + bytes(4) + b"free" + struct.pack(">q", 100) + bytes(100),
+    "empty",
+)
+for _total in (2, 600, 1199, 1200):
+    PLAYABLE[f"FLAC that admits {_total} of its frames"] = ("a.flac", flac(total=_total), FRAMES, 0.5, set())
 
 for _name, _format in {"a.au": "AU", "a.caf": "CAF", "a.w64": "W64"}.items():
     _data = encoded(TONE, RATE, _format, "PCM_16")
@@ -351,6 +411,39 @@ def test_seeks_in_a_flac_whose_header_lies(case: str, put: Put) -> None:
         np.testing.assert_allclose(got[:, 0], expected, atol=1e-4)
 
 
+@pytest.mark.parametrize("channels", [1, 2])
+@pytest.mark.parametrize("stated, frames", [(5000, 5000), (2, None), (50_000, None), (0, None)])
+def test_ms_adpcm_ends_where_a_credible_count_says(
+    channels: int, stated: int, frames: int | None, put: Put
+) -> None:
+    samples = np.tile(sweep(5000 / RATE, RATE)[:, None], channels)
+    data = bytearray(encoded(samples, RATE, "WAV", "MS_ADPCM"))
+    at = data.index(b"data") + 4
+    blocks = struct.unpack_from("<I", data, at)[0] // struct.unpack_from("<H", data, 32)[0]
+    struct.pack_into("<I", data, data.index(b"fact") + 8, stated)
+    whole = blocks * struct.unpack_from("<H", data, 38)[0]
+    assert whole > 5000, "the last block is padded"
+    assert decode.probe(put("a.wav", bytes(data))).info.frames == (frames or whole)
+
+
+@pytest.mark.parametrize("codec", ["adpcm_yamaha", "g722", "flac", "ac3"])
+def test_wav_with_a_codec_that_only_ffmpeg_reads_plays(codec: str, tmp_path: Path) -> None:
+    samples = sweep(0.5, RATE)
+    path = tmp_path / "a.wav"
+    coded_by_ffmpeg(path, samples, RATE, "wav", "adpcm_g722" if codec == "g722" else codec)
+    probe = decode.probe(str(path))
+    assert abs(probe.info.frames - len(samples)) < 2400
+    whole, _ = decode.read_frames(str(path), 0, 10**9)
+    with decode.open_audio(str(path)) as reader:
+        reader.seek(10_000)
+        np.testing.assert_allclose(reader.read(500), whole[10_000:10_500], atol=1e-6)
+    best = max(
+        np.corrcoef(whole[lead + 1000 : lead + 20_000, 0], samples[1000:20_000])[0, 1]
+        for lead in range(0, 600)
+    )
+    assert best > 0.95
+
+
 def test_gsm_ends_with_its_last_whole_block(put: Put) -> None:
     """libsndfile decodes the pad byte of an odd chunk as one more block, full of noise."""
     blocks = encoded(np.zeros(2240, np.float32), 8000, "WAV", "GSM610")
@@ -452,7 +545,7 @@ OPUS = encoded(sweep(2, 48000), 48000, "OGG", "OPUS")
 VORBIS = encoded(sweep(2, 48000), 48000, "OGG", "VORBIS")
 
 
-@pytest.mark.parametrize("rate", [0, 7, 44100, 96000, 2**32 - 1])
+@pytest.mark.parametrize("rate", [0, 7, 8000, 16000, 24000, 44100, 96000, 2**32 - 1])
 def test_opus_plays_at_48_khz_whatever_its_header_remarks(rate: int, put: Put) -> None:
     probe = decode.probe(put("a.opus", with_opus_rate(OPUS, rate)))
     assert (probe.info.frames, probe.info.samplerate, probe.badges) == (96000, 48000, ())
@@ -472,6 +565,28 @@ def test_chained_streams_are_one_sound(first: bytes, second: bytes, put: Put) ->
         for place in (100_000, 5, 95_990, 191_999):
             reader.seek(place)
             np.testing.assert_allclose(reader.read(20), whole[place : place + 20], atol=1e-6)
+
+
+def test_chained_flac_is_one_sound(put: Put, tmp_path: Path) -> None:
+    """As FFmpeg writes it, which libsndfile does not read."""
+    samples = sweep(0.5, RATE)
+    coded_by_ffmpeg(tmp_path / "one.oga", samples, RATE, "ogg", "flac")
+    path = put("a.oga", (tmp_path / "one.oga").read_bytes() * 2)
+    probe = decode.probe(path)
+    assert (probe.info.frames, probe.badges) == (2 * len(samples), ("chained_stream",))
+    whole, _ = decode.read_frames(path, len(samples) - 100, 10**9)
+    np.testing.assert_allclose(whole[100:, 0], samples, atol=2**-15)
+
+
+@pytest.mark.parametrize("count", [1, 2, 19])
+def test_opus_of_a_few_frames_is_sought_exactly(count: int, put: Put) -> None:
+    path = put("a.opus", encoded(TONE[100 : 100 + count], RATE, "OGG", "OPUS"))
+    whole, _ = decode.read_frames(path, 0, 10**9)
+    assert len(whole) == count
+    with decode.open_audio(path) as reader:
+        for place in (count // 2, count - 1, 0):
+            reader.seek(place)
+            np.testing.assert_allclose(reader.read(100), whole[place:], atol=1e-6)
 
 
 def test_a_chain_stops_where_the_rate_changes(put: Put) -> None:

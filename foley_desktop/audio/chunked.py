@@ -17,11 +17,16 @@ from foley_desktop.errors import AudioFileError
 _MAX_CHANNELS = 1024
 _RATES = range(100, 100_000_000)
 """Hz. Outside of it a rate is damage: no recorder has it, and resampling from it would never end."""
-_PCM_TAGS = {0x0001, 0x0003, 0x0006, 0x0007}
+_PCM_TAG = 0x0001
+_PCM_TAGS = {_PCM_TAG, 0x0003, 0x0006, 0x0007}
 _EXTENSIBLE = 0xFFFE
 _GSM_TAG = 0x0031
+_ADPCM_TAGS = {0x0002, 0x0011}
+_LOOK_SAMPLES = 1 << 16
 _MPEG_TAGS = {0x0050, 0x0055}
 _KNOWN_TAGS = _PCM_TAGS | {0x0002, 0x0011, 0x0031, 0x0038, 0x0040, 0x0045, 0x0050, 0x0055, _EXTENSIBLE}
+_FFMPEG_TAGS = {0x0020, 0x028F, 0x2000, 0xF1AC}
+"""What FFmpeg decodes out of WAV and libsndfile does not: Yamaha ADPCM, G.722, AC-3, FLAC."""
 _TAG_NAMES = {
     0x0000: "an unnamed codec",
     0x0022: "TrueSpeech",
@@ -47,11 +52,20 @@ _MEDIA_GUID_TAIL = bytes.fromhex("0000 0000 1000 8000 00aa 0038 9b71".replace(" 
 _AMBISONIC_GUID_TAIL = bytes.fromhex("0000 2107 d311 8644 c8c1 ca00 0000".replace(" ", ""))
 _AIFF_PCM_BYTES = {
     **dict.fromkeys((b"ulaw", b"ULAW", b"alaw", b"ALAW"), 1),
+    b"raw ": 1,
     **dict.fromkeys((b"in24", b"ni24", b"42ni"), 3),
     **dict.fromkeys((b"fl32", b"FL32", b"in32", b"ni32", b"23ni"), 4),
     **dict.fromkeys((b"fl64", b"FL64"), 8),
 }
-_AIFF_PLAIN = {b"NONE", b"none", b"twos", b"sowt", b"raw "}
+_AIFF_AS = {
+    **dict.fromkeys((b"ni24", b"42ni"), (b"sowt", 24)),
+    **dict.fromkeys((b"ni32", b"23ni"), (b"sowt", 32)),
+    b"in24": (b"twos", 24),
+    b"in32": (b"twos", 32),
+    b"raw ": (b"raw ", 8),
+}
+"""Codecs that libsndfile reads under another name, and the bits that the header has to state for it."""
+_AIFF_PLAIN = {b"NONE", b"none", b"twos", b"sowt"}
 _AIFF_OTHERS = {b"ima4", b"GSM ", b"agsm", b"DWVW"}
 
 
@@ -63,7 +77,8 @@ class Layout:
     where a block codec must stop (libsndfile decodes a byte of padding as one more block); ``pieces``
     is the same sound behind a correct header; ``known_codec`` says whether libsndfile should be able to
     decode it, ``codec`` names it for people. ``stream`` is the stretch with the sound and
-    ``stream_kind`` what stands in it if that is a stream of its own (``mpeg``, ``ogg``).
+    ``stream_kind`` what stands in it if that is a stream of its own (``mpeg``, ``ogg``); ``for_ffmpeg`` a
+    codec that is left to FFmpeg.
     """
 
     frames: int | None
@@ -75,6 +90,7 @@ class Layout:
     sizes_lie: bool
     stream: Stretch | None = None
     stream_kind: str = ""
+    for_ffmpeg: bool = False
 
 
 def read_layout(file: BinaryIO, size: int) -> Layout:
@@ -123,6 +139,12 @@ def _wav(file: BinaryIO, container: Container) -> Layout:
     real_tag, known = _real_tag(fmt, tag, order)
     if data is None:
         raise _corrupt("there is no sound data behind it")
+    wide = 0
+    if real_tag == _PCM_TAG and order == "<" and len(fmt) >= 16:
+        wide = _container_bytes(file, data, channels, bits, align)
+    if wide:
+        bits = 8 * wide
+        fmt = fmt[:14] + struct.pack("<H", bits) + fmt[16:]
     frame_bytes = _frame_bytes(channels, bits, align) if real_tag in _PCM_TAGS else None
     if data.size == 0 or (frame_bytes and data.size < frame_bytes):
         raise AudioFileError("empty", "The file has a header but no sound.")
@@ -135,15 +157,49 @@ def _wav(file: BinaryIO, container: Container) -> Layout:
         extra.append("not_finalised")
     return Layout(
         frames=frames,
-        limit=data.size // 65 * 320 if real_tag == _GSM_TAG and data.size >= 65 else None,
+        limit=_limit(file, container, data, fmt, real_tag),
         pieces=_wav_pieces(file, container, fmt, data, frame_bytes),
         badges=_badges(container, *extra),
         known_codec=known,
         codec=_TAG_NAMES.get(real_tag, f"codec 0x{real_tag:04X}"),
-        sizes_lie=bool(container.sound_flaw),
+        sizes_lie=bool(container.sound_flaw or wide),
         stream=Stretch(data.start, data.size),
         stream_kind=_stream_kind(file, real_tag, data),
+        for_ffmpeg=real_tag in _FFMPEG_TAGS,
     )
+
+
+def _limit(file: BinaryIO, container: Container, data: Chunk, fmt: bytes, tag: int) -> int | None:
+    """Frames after which a block codec's padding follows. Of ADPCM the fact chunk tells, if it is credible:
+    the sound then ends within the last block."""
+    if tag == _GSM_TAG and data.size >= 65:
+        return data.size // 65 * 320
+    fact = container.first(b"fact")
+    if tag not in _ADPCM_TAGS or fact is None or fact.size < 4 or len(fmt) < 20:
+        return None
+    order = ">" if container.big_endian else "<"
+    align, samples = struct.unpack_from(order + "H", fmt, 12)[0], struct.unpack_from(order + "H", fmt, 18)[0]
+    stated = struct.unpack(order + "I", fact.read(file, 4))[0]
+    blocks = data.size // align if align else 0
+    return stated if blocks > 1 and (blocks - 1) * samples < stated <= blocks * samples else None
+
+
+def _container_bytes(file: BinaryIO, data: Chunk, channels: int, bits: int, align: int) -> int:
+    """The bytes of a sample that is kept in more of them than its bits need, 24 bits in 4 for instance.
+
+    0 when it is not, or when only a wrong block align says so: bytes that are no part of a sample are 0.
+    """
+    least, wide = (bits + 7) // 8, align // channels
+    if align % channels or not least < wide <= 4 or least == 1:
+        return 0
+    if not bits:
+        return wide
+    end = data.start + data.size - data.size % wide
+    for start in range(data.start, end, wide * _LOOK_SAMPLES):
+        sound = read_at(file, start, min(end - start, wide * _LOOK_SAMPLES))
+        if sound.strip(b"\0"):
+            return 0 if any(any(sound[byte::wide]) for byte in range(wide - least)) else wide
+    return 0
 
 
 def _stream_kind(file: BinaryIO, tag: int, data: Chunk) -> str:
@@ -225,6 +281,9 @@ def _aiff(file: BinaryIO, container: Container) -> Layout:
         if promised == 0 and not container.sound_flaw:
             extra.append("not_finalised")
         comm = comm[:2] + struct.pack(">I", frames) + comm[6:]
+    renamed = _AIFF_AS.get(codec)
+    if renamed:
+        comm = comm[:6] + struct.pack(">h", renamed[1]) + comm[8:18] + renamed[0] + comm[22:]
     head = container.kind + _chunk(b"COMM", comm, ">")
     head += b"SSND" + struct.pack(">III", present + 8, 0, 0)
     header = b"FORM" + struct.pack(">I", (len(head) + present) & 0xFFFFFFFF) + head
@@ -235,7 +294,7 @@ def _aiff(file: BinaryIO, container: Container) -> Layout:
         badges=_badges(container, *extra),
         known_codec=bool(width) or codec in _AIFF_OTHERS,
         codec=f"codec {codec.decode('latin-1').strip()!r}",
-        sizes_lie=bool(container.sound_flaw) or promised == 0,
+        sizes_lie=bool(container.sound_flaw or renamed) or promised == 0,
     )
 
 

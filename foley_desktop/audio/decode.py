@@ -38,11 +38,13 @@ __all__ = [
 AUDIO_EXTENSIONS = frozenset({
     ".wav", ".wave", ".bwf", ".rf64", ".w64", ".aif", ".aiff", ".aifc", ".caf", ".au", ".snd", ".voc", ".sd2",
     ".flac", ".ogg", ".oga", ".opus", ".spx", ".mp3", ".mp2", ".m4a", ".m4b", ".aac", ".alac", ".wma", ".wv",
-    ".ape", ".tta", ".mpc", ".dsf", ".ac3", ".amr", ".mka", ".weba",
+    ".ape", ".tta", ".mpc", ".dsf", ".ac3", ".eac3", ".ec3", ".amr", ".awb", ".mka", ".weba", ".mp1", ".mpga",
+    ".m4r", ".amb", ".svx", ".8svx", ".16sv", ".nist", ".sph", ".ircam", ".paf", ".pvf", ".wve", ".avr",
+    ".sds", ".xi",
 })  # fmt: skip
 VIDEO_EXTENSIONS = frozenset({
     ".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".wmv", ".mpg", ".mpeg", ".mts", ".m2ts", ".ogv",
-    ".flv", ".3gp",
+    ".flv", ".f4v", ".3gp", ".3g2", ".asf", ".m2t",
 })  # fmt: skip
 
 SILENCE_PEAK = 1e-5

@@ -17,6 +17,7 @@ _SEARCH_BYTES = 32 << 20
 _STEP = 1 << 20
 _MAX_BLOCKS = 512
 _TAIL_BYTES = 2048
+_LAST_BYTES = 1 << 17
 _MAX_CANDIDATES = 200_000
 _SYNC = re.compile(rb"\xff[\xf8\xf9]")
 
@@ -66,7 +67,9 @@ def read_layout(file: BinaryIO, start: int, size: int) -> FlacLayout:
         if found is None:
             raise AudioFileError("empty", "The file has a header but no sound.")
         position = found
-    if promised and size - position > _most_bytes(info, promised):
+    if promised and (
+        size - position > _most_bytes(info, promised) or _goes_on(file, position, size, promised)
+    ):
         # More sound than the header admits: with an unknown total a decoder goes on to the end.
         info = info[:17] + bytes([info[17] & 0xF0]) + bytes(4) + info[22:]
         promised, sane = 0, False
@@ -79,6 +82,41 @@ def _most_bytes(info: bytes, frames: int) -> int:
     fields = int.from_bytes(info[14:22], "big")
     channels, bits = (fields >> 41 & 7) + 1, (fields >> 36 & 31) + 1
     return frames * channels * (bits + 7) // 8 * 5 // 4 + _TAIL_BYTES
+
+
+def _goes_on(file: BinaryIO, first: int, size: int, promised: int) -> bool:
+    """Whether a frame near the file's end begins behind the total: its header tells where it belongs."""
+    model = read_at(file, first, 16)
+    tail = max(first, size - _LAST_BYTES)
+    data = read_at(file, tail, size - tail)
+    block = _block_size(model)
+    for match in _SYNC.finditer(data):
+        head = data[match.start() : match.start() + 16].ljust(16, b"\0")
+        alike = head[1] == model[1] and (head[2] ^ model[2]) & 0x0F == 0 and head[3] == model[3]
+        if alike and _is_frame(head) and _coded_number(head) * (1 if head[1] & 1 else block) >= promised:
+            return True
+    return False
+
+
+def _block_size(head: bytes) -> int:
+    """Samples per channel in the frame with this header (RFC 9639, section 9.1.1)."""
+    code, at = head[2] >> 4, 4 + _coded_length(head[4])
+    if code == 6:
+        return head[at] + 1
+    if code == 7:
+        return int.from_bytes(head[at : at + 2], "big") + 1
+    return 192 if code == 1 else 576 << code - 2 if code < 6 else 256 << code - 8
+
+
+def _coded_number(head: bytes) -> int:
+    """The frame's number, or its first sample's where block sizes vary: coded like UTF-8."""
+    length = _coded_length(head[4])
+    if length == 1:
+        return head[4]
+    number = head[4] & (0x7F >> length)
+    for byte in head[5 : 4 + length]:
+        number = number << 6 | byte & 0x3F
+    return number
 
 
 def _find_frame(file: BinaryIO, start: int, size: int) -> int | None:

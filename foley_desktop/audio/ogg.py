@@ -12,7 +12,8 @@ from typing import BinaryIO
 from foley_desktop.audio.splice import Stretch, read_at
 
 _SCAN_BYTES = 1 << 20
-_OPUS_RATES = (8000, 12000, 16000, 24000, 44100, 48000)
+_OPUS_RATES = (44100, 48000)
+"""Stated rates at which libsndfile decodes at 48 kHz; at others it refuses, or throws the treble away."""
 _MAX_PAGE = 27 + 255 + 255 * 255
 _MAX_FIRST_PAGE = 1024
 _MAX_CANDIDATES = 5000
@@ -98,7 +99,7 @@ def _link(file: BinaryIO, start: int, end: int) -> Link:
 
 
 def _with_rate(page: bytes, body: int) -> bytes | None:
-    """An Opus header page that states 48 kHz, if it states a rate that libsndfile does not take.
+    """An Opus header page that states 48 kHz, if libsndfile would not decode at it for what is stated.
 
     Opus always decodes at 48 kHz; the field is a mere remark about the source.
     """

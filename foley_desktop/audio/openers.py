@@ -11,6 +11,7 @@ import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, BinaryIO, Generic, TypeVar
@@ -117,6 +118,9 @@ def _open_chunked(job: _Job) -> AudioReader:
     reader = _try(job.splice(pieces), badges, frames_known=known, limit=layout.limit)
     if isinstance(reader, SndfileReader):
         return reader
+    if layout.for_ffmpeg:
+        with suppress(AudioFileError):
+            return _by_ffmpeg(job, "wav", badges, job.splice(pieces))
     if not layout.known_codec:
         raise AudioFileError(
             "unsupported_codec",
@@ -169,15 +173,16 @@ def _open_chain(job: _Job, layout: ogg.OggLayout, badges: tuple[str, ...]) -> Au
     infos: list[AudioInfo] = []
     error: Exception | None = None
     for link in layout.links:
-        reader = _try(job.splice(link.pieces), badges)
-        if not isinstance(reader, SndfileReader):
-            error = error or reader
+        try:
+            reader = _open_link(job, link.pieces, badges)
+        except AudioFileError as refusal:
+            error = error or refusal
             continue
         reader.close()
         if infos and _shape(reader.info) != _shape(infos[0]):
             break
         infos.append(reader.info)
-        links.append(partial(_reopen, job, link.pieces))
+        links.append(partial(_open_link, job, link.pieces, ()))
     if not links:
         raise _refused(job, error)
     return ChainReader(chain.whole(infos), links)
@@ -187,14 +192,15 @@ def _shape(info: AudioInfo) -> tuple[int, int]:
     return info.samplerate, info.channels
 
 
-def _reopen(job: _Job, pieces: Sequence[bytes | Stretch]) -> AudioReader:
+def _open_link(job: _Job, pieces: Sequence[bytes | Stretch], badges: tuple[str, ...]) -> AudioReader:
+    """One link, through FFmpeg where libsndfile does not take it (FLAC as FFmpeg writes it)."""
     try:
-        reader = _try(job.splice(pieces), ())
+        reader = _try(job.splice(pieces), badges)
+        if isinstance(reader, SndfileReader):
+            return reader
+        return _by_ffmpeg(job, "ogg", badges, job.splice(pieces))
     except OSError as error:
         raise AudioFileError("vanished", "The file can no longer be read.", cause=error) from error
-    if isinstance(reader, SndfileReader):
-        return reader
-    raise _refused(job, reader)
 
 
 def _open_mpeg(job: _Job) -> AudioReader:
@@ -307,10 +313,12 @@ def _open_av(job: _Job) -> AudioReader:
     return _by_ffmpeg(job, _DEMUXERS.get(job.kind.code, job.kind.code), job.badges)
 
 
-def _by_ffmpeg(job: _Job, demuxer: str, badges: tuple[str, ...]) -> AudioReader:
+def _by_ffmpeg(
+    job: _Job, demuxer: str, badges: tuple[str, ...], source: SpliceFile | None = None
+) -> AudioReader:
     from foley_desktop.audio.pyav_reader import AvReader
 
-    return AvReader(job.rest(), demuxer, job.kind.label, badges=badges)
+    return AvReader(source or job.rest(), demuxer, job.kind.label, badges=badges)
 
 
 def _refused(job: _Job, error: Exception | None) -> AudioFileError:

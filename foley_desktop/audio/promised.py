@@ -51,10 +51,13 @@ def read_promise(file: BinaryIO, start: int, size: int) -> Promise | None:
     if head[:4] in (b".snd", b"dns.") and len(head) >= 12:
         offset, stated = struct.unpack_from(">II" if head[:4] == b".snd" else "<II", head, 4)
         present = size - start - offset
-        if stated == 0 and present > 0:
+        patch = None
+        if present > 0 and (stated == 0 or present < stated != 0xFFFFFFFF):
             order = ">I" if head[:4] == b".snd" else "<I"
-            return Promise(0, present, (start + 8, struct.pack(order, min(present, 0xFFFFFFFF))))
-        return _promise(stated if stated != 0xFFFFFFFF else 0, present)
+            patch = (start + 8, struct.pack(order, min(present, 0xFFFFFFFF)))
+        if stated == 0 and patch:
+            return Promise(0, present, patch)
+        return _promise(stated if stated != 0xFFFFFFFF else 0, present, patch)
     if head[:4] == b"caff":
         return _caf(file, start + 8, size)
     if head[:4] == b"riff":
@@ -75,12 +78,19 @@ def _caf(file: BinaryIO, position: int, size: int) -> Promise | None:
         stated = struct.unpack(">q", head[4:])[0]
         if head[:4] == b"data":
             present = size - position - 12
-            patch = (position + 4, struct.pack(">q", present)) if stated > present >= 4 else None
-            return _promise(stated - 4, present - 4, patch)
+            patch = (position + 4, struct.pack(">q", present))
+            if 0 <= stated <= 4 < present and not _is_caf_chunk(read_at(file, position + 12 + stated, 12)):
+                return Promise(0, present - 4, patch)
+            return _promise(stated - 4, present - 4, patch if stated > present >= 4 else None)
         if stated < 0:
             return None
         position += 12 + stated
     return None
+
+
+def _is_caf_chunk(head: bytes) -> bool:
+    """Whether these twelve bytes may begin a chunk: four letters and a size of at most some gigabytes."""
+    return len(head) == 12 and all(0x20 <= byte <= 0x7E for byte in head[:4]) and head[4:7] == b"\0\0\0"
 
 
 def _w64(file: BinaryIO, position: int, size: int) -> Promise | None:

@@ -33,10 +33,11 @@ _BIT_DEPTHS = {
 }
 _UNCOMPRESSED = {"PCM_S8", "PCM_U8", "PCM_16", "PCM_24", "PCM_32", "FLOAT", "DOUBLE", "ULAW", "ALAW"}
 _NO_SEEK = {"GSM610", "G721_32", "G723_24", "G723_40", "DWVW_12", "DWVW_16", "DWVW_24", "DWVW_N"}
-_EXACT_BY_REWIND_S = {"VORBIS": 120.0, "MPEG_LAYER_II": 120.0, "MPEG_LAYER_I": 120.0}
+_EXACT_BY_REWIND_S = {"VORBIS": 120.0, "MPEG_LAYER_II": 120.0, "MPEG_LAYER_I": 120.0, "OPUS": 1.0}
 """Up to this place (seconds) these codecs are sought by decoding from the start, some 400 times faster than
-real time: libsndfile's own seek lands up to some thousand frames beside on many files."""
-_LEAD_FRAMES = dict.fromkeys(_EXACT_BY_REWIND_S, 16384)
+real time: libsndfile's own seek lands up to some thousand frames beside on many files,
+and in Opus of a few frames."""
+_LEAD_FRAMES = dict.fromkeys(("VORBIS", "MPEG_LAYER_II", "MPEG_LAYER_I"), 16384)
 """Farther out they are sought natively, this many frames early, since a packet leans on those before it."""
 _NEAR_FRAMES = 2048
 _HINT_LIMIT = 1 << 40

@@ -28,6 +28,7 @@ FLAC = _kind("flac", "FLAC", "flac fla")
 OGG = _kind("ogg", "OGG", "ogg oga opus ogv ogx spx")
 MPEG = _kind("mpeg", "MP3", "mp3 mp2 mp1 mpa mpga")
 SNDFILE = _kind("sndfile", "", "")
+IFF = _kind("sndfile", "IFF", "iff svx 8svx 16sv")
 MP4 = _kind("mov", "MPEG-4", "m4a m4b m4r m4p mp4 m4v mov 3gp 3g2 aac alac qt mj2 f4v f4a")
 ASF = _kind("asf", "Windows Media", "wma wmv asf")
 ADTS = _kind("aac", "AAC", "aac adts")
@@ -68,6 +69,9 @@ _SNDFILE_MARKS: tuple[tuple[bytes, str, str], ...] = (
     (b"\x00\x02\xa3\x64", "IRCAM", "sf ircam"),
     (b"\x00\x01\xa3\x64", "IRCAM", "sf ircam"),
     (b"ALawSoundFile**", "Psion", "wve"),
+    (b"\0\0\x03\xe8\0\0\0\1\0\0\0\1\0\0\0\0\0\0\0\x0bsamplerate\0", "MATLAB", "mat"),
+    (b"\0\0\0\0\1\0\0\0\1\0\0\0\0\0\0\0\x0b\0\0\0samplerate\0", "MATLAB", "mat"),
+    (b"\xf0\x7e", "MIDI sample dump", "sds"),
 )
 _PYAV_MARKS: tuple[tuple[bytes, Kind], ...] = (
     (b"\x30\x26\xb2\x75\x8e\x66\xcf\x11", ASF),
@@ -100,6 +104,7 @@ _OTHERS: tuple[tuple[bytes, str], ...] = (
     (b"\x00\x05\x16\x07", "This is a macOS companion file, not a sound."),
     (b"bplist", "This is a property list, not a sound."),
 )
+_PICTURES = tuple(b"ftyp" + brand for brand in (b"heic", b"heix", b"mif1", b"msf1", b"avif"))
 _JUNK_BYTES = 1 << 18
 """How far zeros or rubbish in front of an MPEG stream are searched through."""
 
@@ -151,9 +156,9 @@ def _by_mark(head: bytes) -> Kind | None:
     if form in (b"RIFF", b"RIFX", b"RF64", b"BW64"):
         if inner == b"AVI ":
             return AVI
-        return WAV if inner == b"WAVE" or len(head) < 12 else None
+        return WAV if inner == b"WAVE" else None
     if form == b"FORM":
-        return AIFF if inner in (b"AIFF", b"AIFC") else _kind("sndfile", "IFF", "iff svx 8svx 16sv")
+        return AIFF if inner in (b"AIFF", b"AIFC") else IFF if inner in (b"8SVX", b"16SV") else None
     if form == b"fLaC":
         return FLAC
     if form == b"OggS":
@@ -165,7 +170,7 @@ def _by_mark(head: bytes) -> Kind | None:
         if head.startswith(mark):
             return kind
     if head[4:8] in _ATOMS and head[:1] < b" ":
-        return MP4
+        return None if head[4:12] in _PICTURES else MP4
     if len(head) >= 7 and head[0] == 0xFF and head[1] & 0xF6 == 0xF0:
         return ADTS
     if len(head) >= 3 and head[0] == 0x56 and head[1] & 0xE0 == 0xE0:
@@ -193,6 +198,8 @@ def _not_audio(head: bytes, start: int) -> AudioFileError:
     for mark, sentence in _OTHERS:
         if head.startswith(mark):
             return AudioFileError("not_audio", sentence)
+    if head[4:12] in _PICTURES:
+        return AudioFileError("not_audio", "This is a picture, not a sound.")
     if not head.strip(b"\0"):
         return AudioFileError("not_audio", "The file begins with nothing but zeros, as a broken copy does.")
     if len(head) < 12:
