@@ -289,9 +289,9 @@ class Searcher:
         by_rank = fusion.name == "rrf"
 
         def missed(name: str, error: Exception) -> None:
-            log.warning("the %s ranker failed: %s", name, error)
             if name == AUDIO and self._indexes.deaf() is not None:
                 return  # which is said already
+            log.warning("the %s ranker failed: %s", name, error)
             found.notices.append(NO_KEYWORDS if name == KEYWORD else f"Without the {name} part: {error}")
 
         lists = answers.lists(hide=hide)
