@@ -100,6 +100,8 @@ def test_xml_of_any_shape(tmp_path: Path) -> None:
         "location": "Castle",
     }
     assert beside(path, ".xml", "<a><b>cut off") == {}
+    loose = "<x><title>a & b</title><keywords>creak</keywords><description>cut o"
+    assert beside(path, ".xml", loose) == {"title": "a & b", "keywords": "creak"}
     bomb = '<!DOCTYPE x [<!ENTITY a "aaaa">]><x><title>&a;</title></x>'
     assert beside(path, ".xml", bomb) == {}
     assert beside(path, ".xml", "<x>" * 5000) == {}
@@ -199,6 +201,17 @@ def test_tables_in_any_dress() -> None:
     assert table("") == []
     assert decoded("a\tb".encode("utf-16-le")) == "a\tb"
     assert decoded(b"\xef\xbb\xbfa") == "a"
+    assert decoded("a\tДверь, old door".encode("utf-16-be")) == "a\tДверь, old door"
+
+
+def test_tables_with_something_above_them_and_with_marks_left_open() -> None:
+    assert table("sep=;\r\nFile;Notes\r\na,b;c\r\n") == [["File", "Notes"], ["a,b", "c"]]
+    assert table("My list of 2020\n\nFile,Notes\na,b\n") == [["File", "Notes"], ["a", "b"]]
+    assert table("Filename\na.wav\nb, c.wav\n")[0] == ["Filename"]
+    rows = table('File,Notes\na,"one\ntwo"\nc,5" nail\nb,"open\nd,e\n')
+    assert rows == [["File", "Notes"], ["a", "one\ntwo"], ["c", '5" nail'], ["b", '"open'], ["d", "e"]]
+    long = "x" * 200_000  # more than a cell may have by Python's csv
+    assert table(f"File,Notes\na,{long}\nb,c\n") == [["File", "Notes"], ["a", long], ["b", "c"]]
 
 
 def test_a_list_is_previewed_applied_and_taken_back(library: Library, sounds: Path, tmp_path: Path) -> None:

@@ -141,6 +141,7 @@ _SPEED = {
 }
 AIFF_FIELDS = {b"NAME": "title", b"AUTH": "artist", b"ANNO": "description", b"(c) ": "copyright"}
 _TOKEN = re.compile(r"<(/?)([A-Za-z_][\w.:-]*)(?:\s[^<>]*?)?(/?)>|([^<]+|<)")
+_DEEPEST = 100
 _ENTITIES = (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&apos;", "'"), ("&amp;", "&"))
 
 
@@ -253,7 +254,7 @@ def _elements(payload: bytes) -> Iterator[tuple[str, str, str]]:
         else:
             yield from _leaves(root, "")
             return
-    yield from _loose_leaves(text)
+    yield from loose_leaves(text)
 
 
 def _leaves(element: ElementTree.Element, parent: str) -> Iterator[tuple[str, str, str]]:
@@ -268,8 +269,8 @@ def _leaves(element: ElementTree.Element, parent: str) -> Iterator[tuple[str, st
         waiting += [(child, name) for child in reversed(element)]
 
 
-def _loose_leaves(text: str) -> Iterator[tuple[str, str, str]]:
-    """As :func:`_leaves`, of a text in which elements may be left open."""
+def loose_leaves(text: str) -> Iterator[tuple[str, str, str]]:
+    """Parent's name, name and text of the elements without children, of a text that may be ill formed."""
     open_names: list[str] = []
     said = ""
     for match in _TOKEN.finditer(text):
@@ -280,6 +281,8 @@ def _loose_leaves(text: str) -> Iterator[tuple[str, str, str]]:
         name = name.rpartition(":")[2].lower()
         if not closes:
             said = ""
+            if len(open_names) > _DEEPEST:
+                return
             if not empty:
                 open_names.append(name)
         elif name in open_names:

@@ -58,6 +58,11 @@ _NAMES = {
 }
 _BY_NAME = {name: field for field, names in _NAMES.items() for name in names.split()}
 _NO_LETTERS = re.compile(r"[\W_]+")
+_STATED_DELIMITER = re.compile(r"\Asep=([,;|\t])\r?\n?", re.IGNORECASE)
+"""A first line by which Excel says what the delimiter is."""
+
+_MOST_TITLE_LINES = 5
+_MOST_LONE_QUOTES = 50
 DELIMITERS = (",", "\t", ";", "|")
 
 
@@ -75,8 +80,9 @@ def encoding_of(raw: bytes) -> str:
     if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return "utf-16"
     # Excel writes UTF-16 without a mark at times: every other byte of its plain letters is zero.
-    if len(raw) > 3 and raw[1:64:2].count(0) > len(raw[1:64:2]) // 2:
-        return "utf-16-le"
+    for first, encoding in ((1, "utf-16-le"), (0, "utf-16-be")):
+        if len(raw) > 3 and raw[first:64:2].count(0) > len(raw[first:64:2]) // 2:
+            return encoding
     try:
         raw.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -91,6 +97,9 @@ def decoded(raw: bytes, encoding: str = "") -> str:
 
 def delimiter_of(text: str) -> str:
     """The delimiter that most of the first lines of a table agree on."""
+    stated = _STATED_DELIMITER.match(text)
+    if stated:
+        return stated[1]
     sample = [line for line in text.splitlines()[:20] if line.strip()]
     return max(DELIMITERS, key=lambda mark: _agreement(sample, mark))
 
@@ -101,17 +110,43 @@ def table(text: str, delimiter: str = "") -> list[list[str]]:
     Without a delimiter it is the one that :func:`delimiter_of` finds.
     """
     delimiter = delimiter or delimiter_of(text)
+    lines: Sequence[str] = list(io.StringIO(_STATED_DELIMITER.sub("", text).replace("\0", ""), newline=""))
     rows: list[list[str]] = []
-    # A cell may hold line breaks, a lone quotation mark may open a cell that never ends.
-    reader = csv.reader(io.StringIO(text.replace("\0", ""), newline=""), delimiter=delimiter)
+    for _ in range(_MOST_LONE_QUOTES):
+        found, rest = _read_rows(lines, delimiter)
+        rows += found
+        if not rest:
+            break
+        # A lone quotation mark opened a cell that never ends: its line is taken as it stands.
+        rows.append(rest[0].rstrip("\r\n").split(delimiter))
+        lines = rest[1:]
+    else:
+        rows += [line.rstrip("\r\n").split(delimiter) for line in lines]
+    return _headed([row for row in ([cell.strip() for cell in row] for row in rows) if any(row)])
+
+
+def _read_rows(lines: Sequence[str], delimiter: str) -> tuple[list[list[str]], Sequence[str]]:
+    """The rows of some lines, and the lines from the one on whose quotation marks are never closed."""
+    rows: list[list[str]] = []
+    start = 0
+    reader = csv.reader(iter(lines), delimiter=delimiter)
     try:
         for row in reader:
-            cells = [cell.strip() for cell in row]
-            if any(cells):
-                rows.append(cells)
+            ended = reader.line_num < len(lines) or reader.line_num == start + 1
+            if not ended and sum(line.count('"') for line in lines[start:]) % 2:
+                return rows, lines[start:]
+            rows.append(row)
+            start = reader.line_num
     except csv.Error:
-        rows = [[cell.strip().strip('"') for cell in line.split(delimiter)] for line in text.splitlines()]
-        rows = [row for row in rows if any(row)]
+        return rows, lines[start:]
+    return rows, ()
+
+
+def _headed(rows: list[list[str]]) -> list[list[str]]:
+    """Rows from the heading on: a line or two above a table are the name of the list."""
+    for number, row in enumerate(rows[: min(_MOST_TITLE_LINES, len(rows) - 1)]):
+        if sum(map(bool, row)) > 1 or any(map(field_of, row)):
+            return rows[number:]
     return rows
 
 

@@ -12,6 +12,7 @@ import re
 from collections.abc import Collection, Iterator
 from xml.etree import ElementTree
 
+from foley_desktop.audio.riff_tags import loose_leaves
 from foley_desktop.audio.tagtext import clean
 from foley_desktop.library.list_fields import FILE_NAME, PATH, decoded, field_of, table
 from foley_desktop.models import Tag
@@ -19,7 +20,9 @@ from foley_desktop.models import Tag
 SIDECAR_EXTENSIONS = (".txt", ".csv", ".xml")
 SOURCE = "sidecar"
 
-_ENDINGS = tuple(e for extension in SIDECAR_EXTENSIONS for e in (extension, extension.upper()))
+_ENDINGS = tuple(
+    e for extension in SIDECAR_EXTENSIONS for e in (extension, extension.upper(), extension.title())
+)
 _MOST_BYTES = 1 << 18
 _LONGEST = 4000
 """Characters of running text that are taken as a description."""
@@ -133,8 +136,11 @@ def _from_xml(text: str) -> Iterator[tuple[str, str]]:
         return
     try:
         root = ElementTree.fromstring(re.sub(r"^\s*<\?xml[^>]*\?>", "", text.lstrip("\ufeff")))
-    except ElementTree.ParseError as error:
-        raise ValueError(str(error)) from error
+    except ElementTree.ParseError:
+        for _, name, value in loose_leaves(text):
+            if (field := field_of(name)) and field not in (FILE_NAME, PATH):
+                yield field, value
+        return
     for element in root.iter():
         if not isinstance(element.tag, str):
             continue
