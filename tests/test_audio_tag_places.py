@@ -17,8 +17,10 @@ import pytest
 import soundfile
 from audio_files import TONE, aiff, aiff_chunk, bext, chunk, comm, fmt, id3, info, pcm, riff, ssnd, wav
 
+from foley_desktop.audio.decode import probe
 from foley_desktop.audio.tags import read_tags
 from foley_desktop.audio.tagwriter import write_tags
+from foley_desktop.errors import TagWriteError
 from foley_desktop.library.effective import effective
 from foley_desktop.library.text import keyword_document
 from foley_desktop.models import Clip, Tag
@@ -256,6 +258,17 @@ def test_a_chunk_that_is_longer_than_it_says_hides_none_behind_it(tmp_path: Path
     data = wav(chunk(b"zzzz", b"abcdefgh", size=3), bext(b"Good"), info((b"INAM", b"Title")))
     found = tags_of(tmp_path, data)
     assert {("description", "Good", "bext"), ("title", "Title", "INFO")} <= found
+
+
+def test_a_chunk_that_swallows_the_format_and_the_sound_costs_neither(tmp_path: Path) -> None:
+    path = tmp_path / "a.wav"
+    greedy = chunk(b"bext", b"Door".ljust(602, b"\0"), size=700)
+    path.write_bytes(riff(greedy, fmt(), chunk(b"data", pcm(16))))
+    heard = probe(str(path))
+    assert (heard.info.frames, heard.info.samplerate, round(heard.peak, 3)) == (2400, 48000, 0.5)
+    assert ("description", "Door", "bext") in tags(path)
+    with pytest.raises(TagWriteError):
+        write_tags(str(path), {"title": "x"})
 
 
 def test_conflicting_values_all_stand_there(tmp_path: Path) -> None:

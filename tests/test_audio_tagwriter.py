@@ -374,6 +374,20 @@ def test_links_lead_to_the_file_that_is_written(tmp_path: Path, synth: Synth) ->
     assert link.is_symlink() and values(path, "title") == {"x"}
 
 
+def test_a_second_name_of_a_file_keeps_the_old_tags_and_the_user_is_told(
+    tmp_path: Path, synth: Synth
+) -> None:
+    path = synth("a.wav", 0.1)
+    other = tmp_path / "other.wav"
+    other.hardlink_to(path)
+    before = other.read_bytes()
+    told = ("The file has 1 other name, with the old tags from now on.",)
+    assert foresee(str(path), {"title": "x"}).notes == told
+    assert write_tags(str(path), {"title": "x"}, backup=True).notes == told
+    assert (other.read_bytes(), values(path, "title")) == (before, {"x"})
+    assert write_tags(str(path), {"title": "y"}).notes == (), "the new file has one name"
+
+
 def test_a_backup_is_the_file_as_it_was(synth: Synth) -> None:
     path = synth("a.wav", 0.1)
     before = path.read_bytes()

@@ -296,6 +296,14 @@ def _rescue_sound(file: BinaryIO, found: Container, order: str) -> None:
         at = stretch.find(found.sound_id)
         if at < 0 or at + 8 > len(stretch):
             continue
+        # Chunks that lie within one another cannot be put together anew.
+        found.lying_chunk = True
+        described = b"COMM" if found.form == b"FORM" else b"fmt "
+        place = stretch.rfind(described, 0, at)
+        if found.first(described) is None and 0 <= place <= at - 8:
+            size = struct.unpack_from(order + "I", stretch, place + 4)[0]
+            present = min(size, at - place - 8)
+            found.chunks.append(Chunk(described, chunk.start + place + 8, present, size))
         promised = struct.unpack_from(order + "I", stretch, at + 4)[0]
         found.chunks.append(_measure(file, found, found.sound_id, chunk.start + at + 8, promised))
         found.end = found.file_size

@@ -105,8 +105,19 @@ def write_tags(path: str, changes: Mapping[str, str], *, backup: bool = False) -
         same = now == seen if not backup else now._replace(ctime_ns=0) == seen._replace(ctime_ns=0)
         if not same or replacing.is_open_for_writing(path):
             raise TagWriteError("changed", "Another program wrote to the file meanwhile.")
+        notes += _other_names(path, besides=1 if kept else 0)
         replacing.put_in_place(part, path)
     return Written(path, changed=True, notes=notes, backup=kept)
+
+
+def _other_names(path: str, besides: int = 0) -> tuple[str, ...]:
+    """A remark where the file has further names (hard links), ``besides`` of which are ours."""
+    count = os.stat(path).st_nlink - 1 - besides
+    if count < 1:
+        return ()
+    return (
+        f"The file has {count} other {'name' if count == 1 else 'names'}, with the old tags from now on.",
+    )
 
 
 def foresee(path: str, changes: Mapping[str, str]) -> Foreseen:
@@ -126,7 +137,8 @@ def foresee(path: str, changes: Mapping[str, str]) -> Foreseen:
         rewritten = module.rewrite(source, start, size, values)
         made = SpliceFile(source, _begun(rewritten.pieces), owns=False)
         before, after = read_open(path, source), read_open(path, io.BufferedReader(made))
-        return Foreseen(tuple(_differences(before, after, values)), rewritten.notes)
+        notes = rewritten.notes + _other_names(path)
+        return Foreseen(tuple(_differences(before, after, values)), notes)
 
 
 def _begun(pieces: Iterable[Piece]) -> list[Piece]:
