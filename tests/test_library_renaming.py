@@ -67,6 +67,7 @@ def problem(plan: renaming.RenamePlan) -> str:
         ("a/b.wav", "not every system"),
         ("what?.wav", "not every system"),
         ("line\nbreak.wav", "U+000A"),
+        ("gnp\u202evaw.wav", "U+202E"),
         (" blank.wav", "blank"),
         ("dot.", "dot"),
         (".hidden.wav", "hidden"),
@@ -90,6 +91,7 @@ def test_names_are_cut_between_characters() -> None:
     assert file_names.fitted("é" * 200, ".wav", 255) == "é" * 125 + ".wav"
     assert file_names.fitted("short", ".wav") == "short.wav"
     assert file_names.fitted("🚪" * 64, ".wav", 20) == "🚪" * 4 + ".wav"
+    assert file_names.tame("ab\u202ecd \u2067e") == "abcd e"
     assert file_names.tame('a<b>:"c/\n\x7f  d.') == "a b c d"
 
 

@@ -16,6 +16,9 @@ LONGEST_BYTES = 255
 FORBIDDEN = '<>:"/\\|?*'
 """Characters that Windows takes in no name; control characters come on top."""
 
+_TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+"""Overrides of the writing direction, which make a name look like another one."""
+
 _RESERVED = frozenset(
     ["con", "prn", "aux", "nul", *(f"com{n}" for n in "0123456789¹²³"), *(f"lpt{n}" for n in "0123456789¹²³")]
 )
@@ -27,7 +30,7 @@ _AT_FDCWD = -100 if sys.platform.startswith("linux") else -2
 def flaws(name: str) -> list[str]:
     """Why a name (with extension) is not to be given, as sentences; empty for a good one."""
     found = []
-    bad = sorted({c for c in name if c in FORBIDDEN or ord(c) < 32 or 127 <= ord(c) < 160})
+    bad = sorted({c for c in name if c in FORBIDDEN or ord(c) < 32 or 127 <= ord(c) < 160 or c in _TURNING})
     if bad:
         shown = " ".join(c if c.isprintable() else f"U+{ord(c):04X}" for c in bad)
         found.append(f"The name holds characters that not every system takes: {shown}")
@@ -50,6 +53,7 @@ def flaws(name: str) -> list[str]:
 def tame(text: str) -> str:
     """``text`` without what :func:`flaws` objects to in the middle of a name; blanks are single ones."""
     plain = os.fsencode(text).decode("utf-8", "replace")
+    plain = "".join(c for c in plain if c not in _TURNING)
     kept = "".join(" " if c in FORBIDDEN or ord(c) < 32 or 127 <= ord(c) < 160 else c for c in plain)
     return " ".join(unicodedata.normalize("NFC", kept).replace("\ufffd", "").split()).strip(" .")
 
