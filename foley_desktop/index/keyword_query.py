@@ -123,19 +123,52 @@ class QueryBuilder:
             prefix: The word may be unfinished: what it begins counts too.
         """
         fields = OPERATOR_FIELDS[word.field]
+        unfinished = prefix == word.parts[-1]
         if len(word.parts) > 1:
-            return self.constant(self.any_of([self._phrase(field, word.parts) for field in fields]), 0.0)
+            found = [query for field in fields for query in self._in_order(field, word.parts, unfinished)]
+            return self.constant(self.any_of(found), 0.0)
         if not word.field:
             fields = ("text",)
         terms = [(field, form) for field in fields for form in variants(word.parts[0])]
-        if prefix == word.parts[0]:
-            terms += [(field, form) for field in fields for form, _ in self._completions(field, prefix)]
-        return self.constant(self.any_of([self.term(field, form) for field, form in terms]), 0.0)
+        if unfinished:
+            terms += [
+                (field, form) for field in fields for form, _ in self._completions(field, word.parts[0])
+            ]
+        found = [self.term(field, form) for field, form in terms]
+        if word.field:
+            # Single fields hold the parts of a compound, not the whole.
+            halves = [pair for form in variants(word.parts[0]) for pair in self._halves(form, unfinished)]
+            found += [
+                q for field in fields for pair in halves for q in self._in_order(field, pair, unfinished)
+            ]
+        return self.constant(self.any_of(found), 0.0)
+
+    def _in_order(self, field: str, parts: Sequence[str], unfinished: bool) -> list[tantivy.Query]:
+        """Documents that hold the parts one behind the other; the last may be the beginning of a word."""
+        *before, last = parts
+        ends = [last, *(form for form, _ in self._completions(field, last))] if unfinished else [last]
+        return [self._phrase(field, [*before, end]) for end in ends]
+
+    def _halves(self, word: str, unfinished: bool) -> list[tuple[str, str]]:
+        """The words of the library that ``word`` may be made of: ``doorbell`` is ``door`` and ``bell``."""
+        if not word.isalpha():
+            return []
+        pairs = [(word[:cut], word[cut:]) for cut in range(1, len(word))]
+        pairs = [(left, right) for left, right in pairs if joinable(left) and (unfinished or joinable(right))]
+        known = self._searcher.doc_freq
+        return [
+            (left, right)
+            for left, right in pairs
+            if known("text", left) > 0 and (unfinished or known("text", right) > 0)
+        ]
 
     def restriction(self, parsed: ParsedQuery, *, prefix_last: bool = False) -> tantivy.Query | None:
         """Documents that exclusions, phrases and fields leave over; None if the query has none."""
         occur = self._t.Occur
-        clauses = [(occur.MustNot, self.present(word)) for word in parsed.excluded]
+        clauses = [
+            (occur.MustNot, self.any_of([self.present(word), *self._otherwise_written(word)]))
+            for word in parsed.excluded
+        ]
         prefix = parsed.prefix if prefix_last else None
         for group in parsed.groups:
             if all(word.required for word in group):
@@ -146,6 +179,17 @@ class QueryBuilder:
         if len(clauses) == len(parsed.excluded):
             clauses.append((occur.Must, self.everything()))
         return self._t.Query.boolean_query(clauses)
+
+    def _otherwise_written(self, word: Word) -> list[tantivy.Query]:
+        """An excluded ``doorbell`` is also ``door_bell``, and the other way round."""
+        if word.field or not all(map(joinable, word.parts)):
+            return []
+        if len(word.parts) == 1:
+            return [self.constant(self.term("joined", stems(word.parts)[0]), 0.0)]
+        if len(word.parts) == 2:
+            forms = variants("".join(word.parts))
+            return [self.constant(self.any_of([self.term("text", form) for form in forms]), 0.0)]
+        return []
 
     def _phrase(self, field: str, parts: Sequence[str]) -> tantivy.Query:
         return self._t.Query.phrase_query(self._schema, field, list(parts))
