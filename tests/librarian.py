@@ -20,7 +20,8 @@ def make_sounds(folder: Path) -> None:
     folder.mkdir(parents=True)
     ixml = (
         b"<BWFXML><USER><DESCRIPTION>Old wooden door, close</DESCRIPTION><CATID>DOORCreak</CATID>"
-        b"<LIBRARY>Barn</LIBRARY></USER></BWFXML>"
+        b"<LIBRARY>Barn</LIBRARY></USER><TRACK_LIST><TRACK><NAME>Boom</NAME></TRACK>"
+        b"<TRACK><NAME>Plant</NAME></TRACK></TRACK_LIST></BWFXML>"
     )
     data = [make.chunk(b"data", make.pcm(16, make.sweep(0.1 + 0.05 * n, 48000))) for n in range(3)]
     (folder / CREAK).write_bytes(

@@ -107,6 +107,19 @@ def test_values_that_differ_stand_side_by_side_with_their_sources(desk: Libraria
     assert desk.editor("category").text() == "DOORS" and desk.editor("catid").text() == "DOORCreak"
 
 
+def test_all_values_of_a_label_without_a_field_of_its_own_are_listed(desk: Librarian) -> None:
+    desk.inspect(CREAK)
+    grid = desk.panel._others
+    cells = [[grid.itemAtPosition(row, column) for column in (0, 1)] for row in range(grid.rowCount())]
+    shown = [
+        [cell.widget().text() for cell in row] for row in cells if row[0] and not row[0].widget().isHidden()
+    ]
+    assert [line for line in shown if "iXML" in line[1]] == [
+        ["track name", "Boom   (iXML)"],
+        ["", "Plant   (iXML)"],
+    ]
+
+
 def test_a_click_on_a_value_takes_it(desk: Librarian) -> None:
     desk.inspect(CREAK)
     line = desk.panel.rows["description"].findChildren(SourceLine)[1]

@@ -28,6 +28,8 @@ NOTHING = "Nothing selected"
 ADVICE = "Select a sound, or many of them, to see and edit everything that is known about them."
 _GROUPS = tuple(dict.fromkeys(field.group for field in FIELDS))
 _UNKNOWN = Shown("", False, 0, ())
+_MOST_OTHERS = 12
+"""Values of one label that are listed; a file may have hundreds of markers."""
 
 
 class Section(QWidget):
@@ -256,8 +258,16 @@ class InspectorPanel(QDockWidget):
             if name in known or not shown.values:
                 continue
             values = told(shown.values)
-            words = f"{text.count(found.distinct[name])} values" if shown.mixed else values[0].value
-            lines.append((name.replace("_", " "), f"{words}   ({source_words(values[0].sources)})"))
+            label = name.replace("_", " ")
+            if shown.mixed:
+                words = f"{text.count(found.distinct[name])} values"
+                lines.append((label, f"{words}   ({source_words(values[0].sources)})"))
+                continue
+            for said in values[:_MOST_OTHERS]:
+                lines.append((label, f"{said.value}   ({source_words(said.sources)})"))
+                label = ""
+            if len(values) > _MOST_OTHERS:
+                lines.append(("", f"and {text.count(len(values) - _MOST_OTHERS)} more"))
         _fill(self._others, lines)
         self.sections["Other labels"].setVisible(bool(lines))
 
