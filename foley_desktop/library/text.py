@@ -81,8 +81,10 @@ _ARCHIVE = re.compile(r"\.\w{1,4}\Z")
 """Folders named like a file are unpacked archives, not places for sounds of a kind."""
 
 _NO_LABELS = _set_of(
-    "category_full url copyright user_data date time time_reference umid software coding_history track language"
+    "category_full url copyright user_data date time time_reference umid software coding_history"
 ) | {
+    "track",
+    "language",
     "encoded by",
     "loudness",
     "loudness range",
