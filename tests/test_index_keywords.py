@@ -164,6 +164,8 @@ def test_a_field_finds_compounds_whichever_way_they_are_written(index: KeywordIn
     for typed in ("name:doorc", "name:doorclo", "name:DoorClo", "name:door_c"):
         assert index.permitted(typed, prefix_last=True) == {"DoorClose", "door_close_01"}, typed
         assert index.permitted(typed) == frozenset()
+        listed = index.search(parse_query(typed), 10, prefix_last=True)
+        assert {clip_id for clip_id, _ in listed} == {"DoorClose", "door_close_01"}
 
 
 def test_an_exclusion_spares_words_that_only_share_a_stem(index: KeywordIndex) -> None:

@@ -339,6 +339,9 @@ class QueryBuilder:
         ranked += self._stand_ins(parsed)
         if prefix_last and parsed.prefix:
             ranked += self._completed(parsed.prefix)
+        if any(all(word.required for word in group) for group in parsed.groups):
+            # What has to match does: half a compound that is being typed is nothing that could rank.
+            ranked.append(self.constant(self.everything(), 0.0))
         clauses.append(self.any_of(ranked) if ranked else self.everything())
         return self.all_of(clauses)
 
