@@ -304,7 +304,23 @@ REFUSED["CAF without sound but with a chunk behind"] = (
     _caf[:_at] + struct.pack(">q", 4) + bytes(4) + b"free" + struct.pack(">q", 100) + bytes(100),
     "empty",
 )
-for _total in (2, 600, 1199, 1200):
+for _zeros in (70_000, 393_217):
+    PLAYABLE[f"{_zeros} zeros before the sound"] = (
+        "a.wav", riff(fmt(), bytes(_zeros), SOUND), FRAMES, 0.5, set()
+    )  # fmt: skip
+    PLAYABLE[f"{_zeros} zeros before everything"] = (
+        "a.wav", riff(bytes(_zeros), fmt(), SOUND), FRAMES, 0.5, set()
+    )  # fmt: skip
+for _more in (1, 2, 5, 20, 256):
+    PLAYABLE[f"bext {_more} bytes too long, over the format"] = (
+        "a.wav", riff(chunk(b"bext", bytes(602), 602 + _more), fmt(), SOUND), FRAMES, 0.5, set()
+    )  # fmt: skip
+_w64 = encoded(TONE, RATE, "W64", "PCM_16")
+_at = _w64.index(b"data\xf3\xac\xd3\x11") + 16
+PLAYABLE["Wave64 of the size 0"] = (
+    "a.w64", _w64[:_at] + bytes(8) + _w64[_at + 8 :], FRAMES, 0.5, {"not_finalised"}
+)  # fmt: skip
+for _total in (2, 600, 1199, 1200, 2399):
     PLAYABLE[f"FLAC that admits {_total} of its frames"] = ("a.flac", flac(total=_total), FRAMES, 0.5, set())
 
 for _name, _format in {"a.au": "AU", "a.caf": "CAF", "a.w64": "W64"}.items():
@@ -951,6 +967,54 @@ def test_a_flac_file_that_admits_less_than_it_holds_plays_whole(tmp_path: Path) 
     with decode.open_audio(str(path)) as reader:
         reader.seek(2000)
         assert len(reader.read(10_000)) == 400
+
+
+def test_a_stereo_flac_file_that_admits_half_of_its_sound_plays_whole(put: Put) -> None:
+    """Its frames differ in how they couple the channels, and take less room than the total allows."""
+    t = np.arange(100_000) / RATE
+    samples = 0.4 * np.stack([np.sin(700 * t), np.sin(700 * t) * np.cos(t)], axis=1)
+    data = bytearray(encoded(samples, RATE, "FLAC", "PCM_16"))
+    data[22:26] = struct.pack(">I", 50_000)
+    assert decode.probe(put("a.flac", bytes(data))).info.frames == 100_000
+
+
+def test_a_flac_file_ends_before_its_damage_however_much_is_read_at_once(put: Put) -> None:
+    samples = sweep(2, RATE)
+    data = bytearray(encoded(samples, RATE, "FLAC", "PCM_16"))
+    middle = len(data) // 2
+    data[middle : middle + 50] = bytes(50)
+    path = put("a.flac", bytes(data))
+    probe = decode.probe(path)
+    assert 20_000 < probe.info.frames < 76_000
+    assert probe.badges == ("truncated",)
+    for size in (300, 4096, 10_007):
+        with decode.open_audio(path) as reader:
+            blocks = []
+            while len(block := reader.read(size)):
+                blocks.append(block)
+            heard = np.concatenate(blocks)
+            assert len(heard) == probe.info.frames
+            np.testing.assert_allclose(heard[:, 0], samples[: len(heard)], atol=2**-15)
+            reader.seek(len(heard) - 400)
+            np.testing.assert_array_equal(reader.read(1000), heard[-400:])
+
+
+@pytest.mark.parametrize("case", ["Matroska with FLAC", "WavPack", "True Audio"])
+def test_the_end_of_a_file_for_ffmpeg_is_missed_and_a_tag_behind_it_is_not(case: str, tmp_path: Path) -> None:
+    container, codec = {
+        "Matroska with FLAC": ("matroska", "flac"),
+        "WavPack": ("wv", "wavpack"),
+        "True Audio": ("tta", "tta"),
+    }[case]
+    path = tmp_path / "a.bin"
+    coded_by_ffmpeg(path, sweep(6, RATE), RATE, container, codec)
+    data = path.read_bytes()
+    path.write_bytes(data + b"TAG" + bytes(125))
+    probe = decode.probe(str(path))
+    assert (probe.info.frames, probe.badges) == (6 * RATE, ())
+    path.write_bytes(data[: len(data) * 3 // 4])
+    if codec != "tta":  # FFmpeg takes no such file without all of its index
+        assert decode.probe(str(path)).badges == ("truncated",)
 
 
 def test_a_tag_behind_a_flac_file_is_no_damage(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ Block and frame headers as in RFC 9639.
 from __future__ import annotations
 
 import re
+import struct
 from dataclasses import dataclass
 from typing import BinaryIO
 
@@ -18,6 +19,7 @@ _STEP = 1 << 20
 _MAX_BLOCKS = 512
 _TAIL_BYTES = 2048
 _LAST_BYTES = 1 << 17
+_MIN_BLOCK = 16
 _MAX_CANDIDATES = 200_000
 _SYNC = re.compile(rb"\xff[\xf8\xf9]")
 
@@ -27,12 +29,13 @@ class FlacLayout:
     """``pieces`` is STREAMINFO and the frames alone; ``promised`` the total of frames it states (0: unknown).
 
     ``sane`` says that the metadata blocks lead to the first frame, so that the file can be decoded
-    as it is.
+    as it is; ``block`` how many samples per channel all frames hold but the last (0: it varies).
     """
 
     pieces: tuple[bytes | Stretch, ...]
     promised: int
     sane: bool
+    block: int
 
 
 def read_layout(file: BinaryIO, start: int, size: int) -> FlacLayout:
@@ -74,7 +77,9 @@ def read_layout(file: BinaryIO, start: int, size: int) -> FlacLayout:
         info = info[:17] + bytes([info[17] & 0xF0]) + bytes(4) + info[22:]
         promised, sane = 0, False
     head = b"fLaC\x80\x00\x00\x22" + info[4:]
-    return FlacLayout((head, Stretch(position, size - position)), promised, sane)
+    least, most = struct.unpack(">HH", info[4:8])
+    alike = most if least == most >= _MIN_BLOCK else 0
+    return FlacLayout((head, Stretch(position, size - position)), promised, sane, alike)
 
 
 def _most_bytes(info: bytes, frames: int) -> int:
@@ -85,16 +90,18 @@ def _most_bytes(info: bytes, frames: int) -> int:
 
 
 def _goes_on(file: BinaryIO, first: int, size: int, promised: int) -> bool:
-    """Whether a frame near the file's end begins behind the total: its header tells where it belongs."""
+    """Whether a frame near the file's end ends behind the total: its header tells where it belongs."""
     model = read_at(file, first, 16)
     tail = max(first, size - _LAST_BYTES)
     data = read_at(file, tail, size - tail)
     block = _block_size(model)
     for match in _SYNC.finditer(data):
         head = data[match.start() : match.start() + 16].ljust(16, b"\0")
-        alike = head[1] == model[1] and (head[2] ^ model[2]) & 0x0F == 0 and head[3] == model[3]
-        if alike and _is_frame(head) and _coded_number(head) * (1 if head[1] & 1 else block) >= promised:
-            return True
+        alike = head[1] == model[1] and not ((head[2] ^ model[2]) | (head[3] ^ model[3])) & 0x0F
+        if alike and _is_frame(head):
+            start = _coded_number(head) * (1 if head[1] & 1 else block)
+            if start + _block_size(head) > promised:
+                return True
     return False
 
 

@@ -132,7 +132,12 @@ def _open_chunked(job: _Job) -> AudioReader:
 
 def _open_flac(job: _Job) -> AudioReader:
     layout = flac.read_layout(job.file, job.start, job.size)
-    options = {"promised": layout.promised, "rewind_to_seek": not layout.promised}
+    options = {
+        "promised": layout.promised,
+        "limit": layout.promised or None,
+        "step": layout.block,
+        "rewind_to_seek": not layout.promised,
+    }
     if layout.sane:
         reader = _try(job.direct(), job.badges, **options)
         if isinstance(reader, SndfileReader):

@@ -101,7 +101,10 @@ def _w64(file: BinaryIO, position: int, size: int) -> Promise | None:
             return None
         stated = struct.unpack("<q", head[16:])[0]
         if head[:16] == _W64_DATA:
-            return _promise(stated - 24, size - position - 24)
+            present = size - position - 24
+            if stated <= 0 < present:
+                return Promise(0, present, (position + 16, struct.pack("<q", present + 24)))
+            return _promise(stated - 24, present)
         if stated < 24:
             return None
         position += (stated + 7) // 8 * 8

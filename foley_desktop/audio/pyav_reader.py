@@ -23,6 +23,8 @@ _OPEN_DEADLINE_S = 2.0
 _MAX_ERRORS = 64
 """Undecodable packets in a row after which the rest of a file is given up."""
 _VIDEO_DEMUXERS = {"mov", "matroska", "avi", "flv", "mpeg", "mpegts", "asf", "ogg"}
+_STATING_DEMUXERS = {"matroska", "avi", "asf", "wv", "tta", "ape"}
+"""Those whose headers state a length, which FFmpeg does not guess from the file's size."""
 _MAX_PADDING = 4096
 """Samples that an encoder may have added behind the end that an MPEG-4 track states."""
 _MAX_CHANNELS = 64
@@ -110,6 +112,10 @@ class AvReader(AudioReader):
         super().__init__(info, frames_known=False)
         self._pending.append(_samples(first))
         self._stated_end = info.frames if demuxer == "mov" and self._counts_samples() else 0
+        # With a picture beside it, the container's length need not be the sound's.
+        container: Any = self._container
+        alone = demuxer in _STATING_DEMUXERS and len(container.streams) == 1
+        self._promised = self._stated_end or (info.frames if alone else 0)
 
     def _open(self) -> None:
         self._source.seek(0)
@@ -196,8 +202,9 @@ class AvReader(AudioReader):
         """Puts the next decoded frame into the queue; False at the end."""
         frame = self._next_frame()
         if frame is None or len(frame.layout.channels) != self.info.channels:
-            lacking = self._stated_end - self._position
-            if self._damaged or lacking > max(_MAX_PADDING, self._stated_end // 50):
+            lacking = self._promised - self._position
+            whole = self._promised > 0 and lacking <= 0  # only a tag behind the sound was no packet
+            if (self._damaged and not whole) or lacking > max(_MAX_PADDING, self._promised // 50):
                 self.late_badges = ("truncated",)
             return False
         self._pending.append(_samples(frame))

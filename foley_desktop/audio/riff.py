@@ -30,6 +30,7 @@ _PLACEHOLDER = 0x7FFFF000
 _UNKNOWN_32 = 0xFFFFFFFF
 _MAX_CHUNKS = 4096
 _RESYNC_BYTES = 1 << 16
+_RESYNC_REACH = 2 << 20
 _TAIL_BYTES = 4 << 20
 
 
@@ -130,6 +131,7 @@ def walk(file: BinaryIO, file_size: int) -> Container:
         found.end = min(position, file_size)
     if found.first(found.sound_id) is None:
         _rescue_sound(file, found, order)
+    _rescue_format(file, found, order)
     return found
 
 
@@ -243,8 +245,10 @@ def _next_header(file: BinaryIO, end: int, file_size: int) -> int:
 
 def _resync(file: BinaryIO, position: int, file_size: int) -> int | None:
     """The next known chunk that fits into the file, within a bounded stretch."""
-    stretch = read_at(file, position, _RESYNC_BYTES)
-    match = _KNOWN_PATTERN.search(stretch)
+    # Zeros are stepped over farther: some recorders leave hundreds of kilobytes of them.
+    stretch = read_at(file, position, _RESYNC_REACH)
+    zeros = len(stretch) - len(stretch.lstrip(b"\0"))
+    match = _KNOWN_PATTERN.search(stretch, zeros, zeros + _RESYNC_BYTES)
     if match is None or position + match.start() + 8 > file_size:
         return None
     return position + match.start()
@@ -308,3 +312,24 @@ def _rescue_sound(file: BinaryIO, found: Container, order: str) -> None:
         found.chunks.append(_measure(file, found, found.sound_id, chunk.start + at + 8, promised))
         found.end = found.file_size
         return
+
+
+def _rescue_format(file: BinaryIO, found: Container, order: str) -> None:
+    """The same for the description of the format."""
+    name = b"COMM" if found.form == b"FORM" else b"fmt "
+    sound = found.first(found.sound_id)
+    if sound is None or found.first(name) is not None:
+        return
+    for chunk in list(found.chunks):
+        stretch = (
+            read_at(file, chunk.start, min(chunk.size + 8, _RESYNC_BYTES)) if chunk is not sound else b""
+        )
+        at = stretch.rfind(name)
+        if at < 0 or at + 8 > len(stretch):
+            continue
+        size = struct.unpack_from(order + "I", stretch, at + 4)[0]
+        if 14 <= size <= 1 << 12:
+            start = chunk.start + at + 8
+            found.chunks.append(Chunk(name, start, min(size, found.file_size - start), size))
+            found.lying_chunk = True
+            return

@@ -64,6 +64,8 @@ class SndfileReader(AudioReader):
         badges: What is already known to be odd.
         frames_known: Whether the caller has checked the count against the bytes present.
         promised: How many frames the header states, if less than that means that sound is missing.
+        step: Frames that the codec packs together, all alike (0: it varies). After an error the file is read
+            again in such steps, so that the sound ends just before the damage however much is read at once.
         limit: Frames after which whatever libsndfile still delivers is no sound of this file.
         rewind_to_seek: Whether only decoding from the start finds a place for certain.
 
@@ -78,6 +80,7 @@ class SndfileReader(AudioReader):
         badges: tuple[str, ...] = (),
         frames_known: bool = False,
         promised: int = 0,
+        step: int = 0,
         limit: int | None = None,
         rewind_to_seek: bool = False,
     ) -> None:
@@ -86,6 +89,8 @@ class SndfileReader(AudioReader):
         self._ended = False
         self._at = 0
         self._promised = promised
+        self._step = step
+        self._stepping = False
         self._limit = limit
         subtype = self._file.subtype
         ogg_flac = self._file.format == "OGG" and subtype.startswith("PCM")  # seeks to the wrong place
@@ -114,13 +119,22 @@ class SndfileReader(AudioReader):
             frames = min(frames, self._limit - self._at)
         if self._ended or frames <= 0:
             return self._nothing()
+        if self._stepping:
+            frames = min(frames, self._step - self._at % self._step)
         block = np.full((frames, self.info.channels), np.nan, np.float32)
         try:
             count = self._file.buffer_read_into(block, "float32")
         except (soundfile.SoundFileError, RuntimeError):
+            if self._step and not self._stepping:
+                self._stepping = True
+                return self._read_again(frames)
             # Damage: what was decoded before it stands in the block, the rest is still NaN.
             unread = np.isnan(block).all(axis=1)
             count = int(np.argmax(unread)) if unread.any() else frames
+            if self._stepping:
+                # A step that is full in spite of the error holds the next frame, not this one.
+                count = count if count < frames else 0
+                self._limit = self._at + count
             # Behind all that was promised there may be a tag that is no frame.
             self._end(damaged=not 0 < self._promised <= self._at + count)
         count = max(0, count)
@@ -128,6 +142,14 @@ class SndfileReader(AudioReader):
         if count < frames:
             self._end(damaged=self._at < self._promised)
         return block[:count]
+
+    def _read_again(self, frames: int) -> np.ndarray:
+        """What follows up to the damage: behind it libsndfile may go on with sound from anywhere."""
+        place, position = self._at, self._position
+        self._rewind()
+        self._skip(place)
+        self._position = position
+        return self._read(frames) if self._at == place else self._nothing()
 
     def _end(self, *, damaged: bool) -> None:
         self._ended = True
