@@ -17,6 +17,7 @@ from ui_support import Desk, copy_library, make_library
 from foley_desktop.audio.render import RenderOptions
 from foley_desktop.models import Clip, Region
 from foley_desktop.ui.export_dialog import ExportDialog
+from foley_desktop.ui.messages import ErrorDialog
 from foley_desktop.ui.prompt import LineDialog
 from foley_desktop.workers.export_jobs import free_targets
 
@@ -194,6 +195,31 @@ def test_one_sound_that_cannot_be_exported_does_not_stop_the_others(desk: Desk, 
     exports.export([bad, good], str(tmp_path / "out"), ["a", "b"], ".wav", [RenderOptions()] * 2)
     desk.wait(lambda: any("could not be exported" in t.label.text() for t in desk.window.messages.toasts))
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["b.wav"]
+
+
+def test_a_failed_export_is_marked_and_can_be_tried_again(desk: Desk, tmp_path: Path) -> None:
+    desk.enter_results()
+    folder, clip = tmp_path / "later", desk.model.clip_at(0)
+    exports = desk.window.wings["export"]
+    exports.export([clip], str(folder), ["a"], ".wav", [RenderOptions()])
+    desk.wait(lambda: exports.queue.items[0].error is not None and exports.queue.items[0].job.is_over)
+    dialog = opened(desk, tmp_path)
+    assert dialog.queue is not None
+    (row,) = dialog.queue.rows
+    assert row.property("role") == "tile-error" and row.flaw.isVisible() and row.reveal.isHidden()
+    assert row.state.full_text().startswith("Failed: ")
+    row.details.click()
+    told = dialog.findChild(ErrorDialog)
+    assert told is not None and exports.queue.items[0].error.sentence in told.details.toPlainText()
+    told.accept()
+    folder.mkdir()
+    row.again.click()
+    desk.wait(lambda: [path.name for path in folder.iterdir()] == ["a.wav"])
+    desk.idle()
+    (row,) = dialog.queue.rows
+    assert row.property("role") == "tile" and row.flaw.isHidden() and row.again.isHidden()
+    assert row.reveal.isVisible()
+    dialog.reject()
 
 
 def test_a_preset_fills_the_fields_and_own_ones_are_kept(desk: Desk, tmp_path: Path) -> None:

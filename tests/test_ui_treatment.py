@@ -99,6 +99,7 @@ def test_the_panel_and_the_keys_tell_the_same(desk: Desk) -> None:
     assert wing(desk).said() == "+5.5 st, pitch kept · right only · −3 dB"
     playback.set_treatment(Treatment(reverse=True))
     assert panel.reverse.isChecked() and not panel.keep_pitch.isChecked() and panel.speed.value() == 0
+    assert desk.window.deck.waveform.backwards
     panel.reset.click()
     assert playback.treatment.is_neutral
     press(desk, Qt.Key.Key_V)

@@ -49,6 +49,25 @@ def wave(qtbot: Any, tmp_path: Path) -> Waveform:
     return made
 
 
+def test_backwards_what_was_heard_is_right_of_the_playhead(wave: Waveform) -> None:
+    def heard() -> list[bool]:
+        return [now != before for now, before in zip(colours(), plain, strict=True)]
+
+    def colours() -> list[int]:
+        shown = wave.grab().toImage()
+        return [shown.pixel(x, 90) for x in (100, 300, 500, 700)]
+
+    plain = colours()
+    wave.set_position(2.0)
+    assert heard() == [True, True, False, False]
+    wave.set_backwards(True)
+    assert heard() == [False, False, True, True]
+    wave.set_region(Region(1.0, 3.0))
+    assert wave.heard_from(2.0) == 3.0 and wave.heard_from(3.5) == SECONDS
+    wave.set_backwards(False)
+    assert wave.heard_from(2.0) == 1.0 and wave.heard_from(3.5) == 0.0
+
+
 def test_a_click_means_the_time_under_the_pointer(wave: Waveform, qtbot: Any) -> None:
     seeks: list[float] = []
     wave.seeked.connect(seeks.append)

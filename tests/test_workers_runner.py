@@ -202,6 +202,23 @@ def test_small_writes_do_not_wait_for_a_long_job(runner: Runner, qtbot: Any) -> 
     qtbot.waitUntil(lambda: job.is_over)
 
 
+@pytest.mark.parametrize(
+    ("error", "traced"), [(CatalogError("The folder is gone."), False), (ZeroDivisionError("oh"), True)]
+)
+def test_only_what_cannot_be_explained_is_logged_with_its_trace(
+    runner: Runner, qtbot: Any, caplog: pytest.LogCaptureFixture, error: Exception, traced: bool
+) -> None:
+    def work() -> None:
+        raise error
+
+    job = runner.writes.submit(Job("Exporting a.wav", work))
+    qtbot.waitUntil(lambda: job.is_over)
+    (record,) = [one for one in caplog.records if one.name.endswith("runner")]
+    sentence = "Exporting a.wav did not work." if traced else "The folder is gone."
+    assert record.getMessage() == f"job 'Exporting a.wav' failed: {sentence}"
+    assert bool(record.exc_info) is traced
+
+
 def test_a_failing_job_says_why(runner: Runner, qtbot: Any) -> None:
     def work() -> Generator[Progress, None, None]:
         yield Progress(0, 1)

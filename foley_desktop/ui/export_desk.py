@@ -109,7 +109,7 @@ class ExportDesk(QObject):
         job.failed.connect(window.messages.fail)
         job.finished.connect(self._on_exported)
         window.status.jobs.add(job)
-        self.queue.add(job, folder)
+        self.queue.add(job, folder, partial(self.export, clips, folder, stems, extension, options))
         window.runner.measures.submit(job)
 
     def _on_exported(self, exported: Exported) -> None:

@@ -1,4 +1,4 @@
-"""The exports of a session: what waits, what is being written and how far, what was made; each can stop."""
+"""The exports of a session: what waits, what is being written and how far, what came of it; each can stop."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from shiboken6 import isValid
 
 from foley_desktop.errors import FoleyError
 from foley_desktop.models import Progress
-from foley_desktop.ui import buttons, text, theme
+from foley_desktop.ui import buttons, icons, text, theme
 from foley_desktop.ui.job_line import show_step
+from foley_desktop.ui.messages import ErrorDialog, TextDialog
 from foley_desktop.workers.export_jobs import Exported
 from foley_desktop.workers.job import Job
 
@@ -20,14 +21,15 @@ MOST = 50
 
 
 class ExportItem(QObject):
-    """One export: its job, and what came of it."""
+    """One export: its job, what came of it, and ``again``, which asks for the same once more."""
 
     changed = Signal()
 
-    def __init__(self, job: Job, place: str, parent: QObject) -> None:
+    def __init__(self, job: Job, place: str, again: Callable[[], object], parent: QObject) -> None:
         super().__init__(parent)
         self.job = job
         self.place = place
+        self.again = again
         self.result: Exported | None = None
         self.error: FoleyError | None = None
         job.started.connect(self.changed)
@@ -51,7 +53,7 @@ class ExportItem(QObject):
         if self.job.state == "cancelled":
             return "stopped; whole files that were made stay"
         if self.error is not None:
-            return self.error.sentence
+            return f"Failed: {text.shown(self.error.sentence, 300)}"
         if self.result is not None:
             files = self.result.files
             what = os.path.basename(files[0]) if len(files) == 1 else f"{len(files)} files"
@@ -78,9 +80,9 @@ class ExportQueue(QObject):
         super().__init__(parent)
         self.items: list[ExportItem] = []
 
-    def add(self, job: Job, place: str) -> ExportItem:
+    def add(self, job: Job, place: str, again: Callable[[], object]) -> ExportItem:
         """Takes an export in; what is over and long past makes room."""
-        item = ExportItem(job, place, self)
+        item = ExportItem(job, place, again, self)
         self.items.append(item)
         over = [one for one in self.items if one.job.is_over]
         for old in over[: max(0, len(self.items) - MOST)]:
@@ -95,19 +97,28 @@ class ExportQueue(QObject):
             self._drop(item)
         self.changed.emit()
 
+    def retry(self, item: ExportItem) -> None:
+        """Asks for a failed export once more, in its stead."""
+        self._drop(item)
+        self.changed.emit()
+        item.again()
+
     def _drop(self, item: ExportItem) -> None:
         self.items.remove(item)
         item.deleteLater()
 
 
 class QueueRow(QFrame):
-    """One export with its bar and its button: stop it, or show what it made."""
+    """One export with its bar and its buttons: stop it, show what it made, or try again what failed."""
 
-    def __init__(self, item: ExportItem, show: Callable[[str], object]) -> None:
+    def __init__(self, item: ExportItem, queue: ExportQueue, show: Callable[[str], object]) -> None:
         super().__init__()
         theme.mark(self, "tile")
         self.item = item
+        self._queue = queue
         self._show = show
+        self.flaw = buttons.words()
+        self.flaw.setObjectName("flaw")
         self.title = buttons.ElidedLabel()
         self.title.set_words(text.shown(item.job.title, 120))
         self.state = buttons.ElidedLabel("small")
@@ -115,15 +126,18 @@ class QueueRow(QFrame):
         self.bar.setTextVisible(False)
         self.cancel = buttons.tool("close", "Stop this export", self._cancel, size=13)
         self.reveal = buttons.push("Show", "Show the new files in the file manager", self._reveal)
+        self.details = buttons.push("Details", "Why it could not be exported", self._explain)
+        self.again = buttons.push("Try again", "Export the same once more", self._retry)
         left = QVBoxLayout()
         left.setSpacing(3)
         for widget in (self.title, self.state, self.bar):
             left.addWidget(widget)
         line = QHBoxLayout(self)
         line.setContentsMargins(10, 6, 8, 7)
+        line.addWidget(self.flaw)
         line.addLayout(left, 1)
-        line.addWidget(self.cancel)
-        line.addWidget(self.reveal)
+        for button in (self.cancel, self.details, self.again, self.reveal):
+            line.addWidget(button)
         item.changed.connect(self._update)
         self._update()
 
@@ -141,8 +155,27 @@ class QueueRow(QFrame):
         self.cancel.setVisible(not job.is_over)
         self.cancel.setEnabled(not job.cancel_requested)
         self.reveal.setVisible(bool(self.item.result and self.item.result.files))
+        self._show_flaw()
+
+    def _show_flaw(self) -> None:
+        """Marks what failed in red, and what failed in part in amber."""
+        item = self.item
+        partly = item.result is not None and bool(item.result.failed)
+        failed = item.error is not None
+        for widget in (self.flaw, self.details):
+            widget.setVisible(failed or partly)
+        self.again.setVisible(failed)
+        if failed or partly:
+            colour = theme.colour("red" if failed else "amber")
+            self.flaw.setPixmap(icons.pixmap("warning", 18, colour, self.devicePixelRatioF()))
+        if failed:
+            theme.mark(self, "tile-error")
+            self.style().unpolish(self)
+            self.style().polish(self)
 
     def _details(self) -> list[str]:
+        if self.item.error is not None:
+            return [self.item.error.sentence, self.item.error.hint, self.item.place]
         if self.item.result is not None:
             return [*self.item.result.failed, *self.item.result.files][:30]
         return [self.item.place]
@@ -150,6 +183,15 @@ class QueueRow(QFrame):
     def _cancel(self) -> None:
         self.item.job.cancel()
         self._update()
+
+    def _explain(self) -> None:
+        if self.item.error is not None:
+            ErrorDialog(self.window(), self.item.error).open()
+        elif self.item.result is not None:
+            TextDialog(self.window(), "Not exported", self.item.result.failed).open()
+
+    def _retry(self) -> None:
+        self._queue.retry(self.item)
 
     def _reveal(self) -> None:
         if self.item.result is not None:
@@ -198,7 +240,7 @@ class QueueView(QWidget):
             row.deleteLater()
         for item in self._queue.items:
             if item not in known:
-                row = QueueRow(item, self._show)
+                row = QueueRow(item, self._queue, self._show)
                 self.rows.append(row)
                 self._column.insertWidget(self._column.count() - 1, row)
         self.clear_button.setEnabled(any(item.job.is_over for item in self._queue.items))

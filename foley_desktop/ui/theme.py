@@ -151,6 +151,7 @@ QWidget[role="bar"] { background: $bar; }
 QWidget[role="panel"] { background: $panel; }
 QFrame[role="card"] { background: $bar; border: 1px solid $line; border-radius: 8px; }
 QFrame[role="tile"] { background: $bar; border: 1px solid $line; border-radius: 6px; }
+QFrame[role="tile-error"] { background: #2d1d20; border: 1px solid $red; border-radius: 6px; }
 QFrame[role="rule"] { background: $line; border: 0; }
 
 QLineEdit { background: $panel; border: 1px solid $edge; border-radius: 5px; padding: 3px 7px;

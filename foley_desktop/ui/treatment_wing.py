@@ -127,6 +127,7 @@ class TreatmentWing(QObject):
 
     def _on_treatment(self, treatment: Treatment) -> None:
         self.bar.show_treatment(treatment)
+        self._window.deck.waveform.set_backwards(treatment.reverse)
 
     # --- a device that is gone
 

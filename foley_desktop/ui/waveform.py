@@ -66,6 +66,7 @@ class Waveform(QWidget):
         self.clip: Clip | None = None
         self.region: Region | None = None
         self.position_s: float | None = None
+        self.backwards = False
         self.view = WaveView.whole(0)
         self.shows_spectrum = False
         self.spectra = Spectra()
@@ -189,6 +190,12 @@ class Waveform(QWidget):
         inside = [min(max(0.0, self.x_of(at)), float(self.width())) for at in (old, seconds)]
         left, right = int(min(inside)) - 3, int(max(inside)) + 4
         self.update(left, 0, right - left, self.height())
+
+    def set_backwards(self, backwards: bool) -> None:
+        """Whether the playhead runs from right to left: what was heard is then right of it."""
+        if backwards != self.backwards:
+            self.backwards = backwards
+            self.update()
 
     def _follow(self, old: float | None, new: float) -> bool:
         """Turns the page when the playhead leaves it; someone who looks elsewhere is left there."""
@@ -354,7 +361,11 @@ class Waveform(QWidget):
         painter.end()
 
     def heard_from(self, position_s: float) -> float:
-        """Where what was heard up to a position begins: the region's start, when it lies in one."""
+        """Where what was heard up to a position begins: at an end of the region, when it lies in one.
+
+        That is the left end, or the right one of what is played backwards.
+        """
         region = self.region
-        inside = region is not None and region.start_s <= position_s <= region.end_s
-        return region.start_s if region is not None and inside else 0.0
+        if region is not None and region.start_s <= position_s <= region.end_s:
+            return region.end_s if self.backwards else region.start_s
+        return self.duration_s if self.backwards else 0.0

@@ -32,11 +32,11 @@ def paint(painter: QPainter, wave: Waveform, picture: Picture, pointer: Pointer)
 def _paint_heard(painter: QPainter, wave: Waveform, picture: Picture, body: QRectF) -> None:
     if wave.position_s is None or wave.shows_spectrum:
         return
-    tail = max(0.0, wave.x_of(wave.heard_from(wave.position_s)))
-    head = min(wave.x_of(wave.position_s), float(wave.width()))
-    if head > tail:
+    ends = sorted(wave.x_of(at) for at in (wave.heard_from(wave.position_s), wave.position_s))
+    left, right = max(0.0, ends[0]), min(ends[1], float(wave.width()))
+    if right > left:
         painter.save()
-        painter.setClipRect(QRectF(tail, body.top(), head - tail, body.height()))
+        painter.setClipRect(QRectF(left, body.top(), right - left, body.height()))
         painter.drawImage(QPointF(0, 0), picture.face(True))
         painter.restore()
 

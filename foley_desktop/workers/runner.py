@@ -245,11 +245,13 @@ class JobLane:
         except _Cancelled:
             self._tell(job, "cancelled")
         except BaseException as error:
+            failure = as_foley_error(error, job.title)
             # While closing, the library goes away under a job that could not stop in time.
-            log.log(
-                logging.DEBUG if self._ending else logging.WARNING, "job %r failed", job.title, exc_info=True
-            )
-            self._tell(job, "failed", as_foley_error(error, job.title))
+            level = logging.DEBUG if self._ending else logging.WARNING
+            # What can be explained is told in a line; its trace is among the details that can be copied.
+            trace = failure is not error
+            log.log(level, "job %r failed: %s", job.title, failure.sentence, exc_info=trace)
+            self._tell(job, "failed", failure)
         else:
             self._tell(job, "finished", outcome)
 
