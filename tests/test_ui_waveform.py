@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QWheelEvent
+from PySide6.QtGui import QNativeGestureEvent, QPointingDevice, QWheelEvent
+from PySide6.QtWidgets import QApplication
 from ui_support import drag_mouse, write_clip
 
 from foley_desktop.audio.decode import read_frames
@@ -66,6 +67,26 @@ def test_backwards_what_was_heard_is_right_of_the_playhead(wave: Waveform) -> No
     assert wave.heard_from(2.0) == 3.0 and wave.heard_from(3.5) == SECONDS
     wave.set_backwards(False)
     assert wave.heard_from(2.0) == 1.0 and wave.heard_from(3.5) == 0.0
+
+
+def test_a_pinch_zooms_around_the_fingers(wave: Waveform) -> None:
+    def pinch(value: float) -> None:
+        at = QPointF(200, 80)
+        device = QPointingDevice.primaryPointingDevice()
+        kind = Qt.NativeGestureType.ZoomNativeGesture
+        everywhere = QPointF(wave.mapToGlobal(at))
+        QApplication.sendEvent(
+            wave, QNativeGestureEvent(kind, device, 2, at, at, everywhere, value, QPointF(0, 0))
+        )
+
+    under = wave.time_at(200)
+    pinch(0.5)
+    start, end = wave.visible_range
+    assert end - start == pytest.approx(SECONDS / 1.5, rel=0.01)
+    assert wave.time_at(200) == pytest.approx(under, abs=0.01)
+    for _ in range(20):
+        pinch(-0.5)
+    assert wave.visible_range == (0.0, SECONDS)
 
 
 def test_a_click_means_the_time_under_the_pointer(wave: Waveform, qtbot: Any) -> None:
