@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +13,7 @@ import soundfile
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from foley_desktop.audio import stretch
 from foley_desktop.audio.backward import BackwardReader
 from foley_desktop.audio.decode import open_audio, read_frames
 from foley_desktop.audio.render import RenderOptions, export
@@ -135,16 +138,66 @@ def test_with_pitch_kept_blows_fall_where_they_should(tmp_path: Path) -> None:
         assert abs(int(near.argmax()) - 2400) < 0.012 * RATE + 480
 
 
+@pytest.mark.parametrize("semitones", [-5, 5, 12, 24])
+def test_with_pitch_kept_an_early_blow_falls_where_it_should(tmp_path: Path, semitones: int) -> None:
+    speed = Treatment(semitones=semitones).speed
+    samples = np.zeros(2 * RATE, np.float32)
+    samples[round(0.08 * speed * RATE)] = 0.9
+    got = heard(write(tmp_path / "a.wav", samples), Treatment(semitones=semitones, keep_pitch=True))[:, 0]
+    assert np.abs(got).max() > 0.2
+    assert int(np.abs(got).argmax()) == pytest.approx(0.08 * RATE, abs=0.005 * RATE)
+
+
+def test_with_pitch_kept_the_first_block_does_not_wait_for_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, real = [], stretch._rubber_band
+
+    def counted(source: np.ndarray, *given: float, **how: bool) -> np.ndarray:
+        made.append(len(source))
+        return real(source, *given, **how)
+
+    monkeypatch.setattr(stretch, "_rubber_band", counted)
+    path = write(tmp_path / "a.wav", noise(2 * RATE, 1))
+    source = ClipSource(path, RATE, 1, treatment=Treatment(semitones=-24, keep_pitch=True))
+    block = source.read()
+    source.close()
+    assert block is not None and len(block) >= 0.1 * RATE
+    assert len(made) == 1
+
+
+def test_the_stretcher_is_loaded_before_it_is_wanted() -> None:
+    code = """
+import sys, time
+from foley_desktop.audio.device import ClockOpener
+from foley_desktop.audio.player import Player
+from foley_desktop.audio.treatment import Treatment
+player = Player(opener=ClockOpener())
+player.prepare()
+player.set_treatment(Treatment(semitones=3))
+time.sleep(0.1)
+early = "pedalboard" in sys.modules
+player.set_treatment(Treatment(semitones=3, keep_pitch=True))
+began = time.monotonic()
+while "pedalboard" not in sys.modules and time.monotonic() < began + 20:
+    time.sleep(0.01)
+print(early, "pedalboard" in sys.modules)
+player.close(20)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.stdout.split() == ["False", "True"], done.stderr
+
+
 @given(st.lists(st.integers(1, 15000), min_size=1, max_size=8), st.sampled_from([0.25, 0.8, 1.3, 4.0]))
 @settings(max_examples=8)
 def test_stretching_does_not_depend_on_the_blocks(sizes: list[int], speed: float) -> None:
     samples = noise(sum(sizes), 2)
-    stretch = Stretch(16000, 2, speed)
+    stream = Stretch(16000, 2, speed)
     parts, at = [np.zeros((0, 2), np.float32)], 0
     for size in sizes:
-        parts += stretch.push(samples[at : at + size])
+        parts += stream.push(samples[at : at + size])
         at += size
-    parts += stretch.finish()
+    parts += stream.finish()
     whole = stretched(samples, 16000, speed)
     assert len(whole) == round(len(samples) / speed)
     np.testing.assert_array_equal(np.concatenate(parts), whole)

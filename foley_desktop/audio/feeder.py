@@ -18,6 +18,7 @@ from foley_desktop.audio.device import Opener, Output
 from foley_desktop.audio.engine import Engine
 from foley_desktop.audio.ring import Ring
 from foley_desktop.audio.source import FADE_S, ClipSource
+from foley_desktop.audio.stretch import load as load_stretcher
 from foley_desktop.errors import FoleyError, PlaybackError
 
 PRIME_S = 0.1
@@ -272,6 +273,8 @@ class Feeder:
             self._board.warm = False
             self._idle_since = None
             self._warm_up()
+        if self._board.request.treatment.stretches:
+            load_stretcher()
         if self._output is None:
             return 3600.0
         now = time.perf_counter()

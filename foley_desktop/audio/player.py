@@ -203,6 +203,7 @@ class Player:
             return
         if board.state == "stopped":
             board.request = request
+            board.wake.set()  # the feeder may have something to get ready for it
         else:
             board.ask_over(request)
 

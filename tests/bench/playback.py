@@ -175,6 +175,9 @@ def bench_starts(folder: Path) -> dict[str, Any]:
         time.sleep(0.001)
     found: dict[str, Any] = {}
     manners = {"": Treatment(), ", reversed": Treatment(reverse=True), ", −5 st": Treatment(semitones=-5)}
+    for semitones in (-24, -5, 24):
+        words = f", {semitones:+d} st, pitch kept".replace("-", "−")
+        manners[words] = Treatment(semitones=semitones, keep_pitch=True)
     for name, path in clips.items():
         frames = soundfile.info(path).frames if path.endswith(("wav", "flac")) else None
         for at_s, place in ((0.0, "start"), (5400.0, "1:30:00")):
