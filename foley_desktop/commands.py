@@ -68,7 +68,8 @@ class Context:
             if now - shown >= 1.0:
                 shown = now
                 rest = "" if progress.remaining_s is None else f", about {progress.remaining_s:.0f} s left"
-                self.note(f"{progress.what} {progress.done}/{progress.total}{rest}")
+                count = f" {progress.done}/{progress.total}" if progress.total else ""
+                self.note(f"{progress.what}{count}{rest}")
 
     def close(self) -> None:
         if self._service is not None:
@@ -90,9 +91,12 @@ def _models(context: Context) -> int:
     elif action == "use":
         context.service.use_embedder(context.arguments.name)
     document = context.service.models_document()
+    widest = max(len(model["state"]) for model in document["models"])
     for model in document["models"]:
         mark = {document["active"]: "*", document["next"]: "+"}.get(model["name"], " ")
-        context.say(f"{mark} {model['name']:10} {model['state']:12} {model['description']} {model['note']}")
+        context.say(
+            f"{mark} {model['name']:10} {model['state']:{widest}} {model['description']} {model['note']}"
+        )
     if document["next"]:
         context.say(f"The next indexing makes the vectors of {document['next']}, which then takes over.")
     context.answer(document)

@@ -83,6 +83,11 @@ def test_unlike_turns_away(likeness: Likeness) -> None:
     assert turned.index("low and hiss") < turned.index("high 2")
 
 
+def test_the_same_sounds_on_both_sides_are_refused(likeness: Likeness) -> None:
+    with pytest.raises(FoleyError, match="both sides"):
+        likeness.similar_to(["low 1.wav", "mid 1.wav"], ["mid 1.wav", "low 1.wav"])
+
+
 def test_the_formula_is_what_is_documented(library: LibraryService, likeness: Likeness) -> None:
     space = library.indexes.likeness
     low, mid, high = (

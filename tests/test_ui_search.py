@@ -14,6 +14,7 @@ from ui_support import Desk, LateModels, copy_library, make_library, write_clip
 from foley_desktop.library import searching
 from foley_desktop.models import Condition
 from foley_desktop.ui.results_model import BY_NAME
+from foley_desktop.ui.search_controller import SETTLE_MS
 
 pytestmark = pytest.mark.gui
 Key = Qt.Key
@@ -102,6 +103,17 @@ def test_keys_in_quick_succession_ask_once(desk: Desk, monkeypatch: pytest.Monke
     monkeypatch.setattr(desk.service, "search", counted)
     desk.type("thunder rumble")
     assert asked == [("thunder rumble", True), ("thunder rumble", False)]
+
+
+def test_a_pause_in_a_restricting_word_does_not_empty_the_list(desk: Desk) -> None:
+    desk.box.setFocus()
+    desk.qtbot.keyClicks(desk.box, "name:thun")
+    desk.wait(lambda: desk.names() == ["thunder rumble.wav"])
+    desk.qtbot.wait(SETTLE_MS + 400)
+    assert desk.names() == ["thunder rumble.wav"], "nothing is called just 'thun'"
+    desk.press(Key.Key_Return)
+    desk.wait(lambda: desk.view.is_entered)
+    assert desk.view.current_clip().name == "thunder rumble.wav"
 
 
 def test_down_goes_into_the_results_and_plays(desk: Desk) -> None:

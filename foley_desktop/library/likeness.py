@@ -221,7 +221,10 @@ def _direction(plus: Sequence[np.ndarray], minus: Sequence[np.ndarray]) -> np.nd
         raise FoleyError("There is nothing to be like.", hint="Choose at least one sound.")
     direction = _mean(plus)
     if minus:
-        direction = direction - UNLIKE_WEIGHT * _mean(minus)
+        away = _mean(minus)
+        if np.allclose(direction, away, atol=_LEAST):
+            raise FoleyError("The same sounds stand on both sides.", hint="Take them off one side.")
+        direction = direction - UNLIKE_WEIGHT * away
     return _unit(direction)
 
 

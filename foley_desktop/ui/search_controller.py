@@ -236,11 +236,25 @@ class SearchController(QObject):
         if found.request.subject != self._request.subject:
             return
         same = self.found is not None and self.found.request.subject == found.request.subject
+        if self._is_unfinished(found):
+            self._request = replace(self._request, typing=True)
+            return
         if self._lists_next or not (same and self._is_entered()):
             self._lists_next = False
             self._list(found, keep_sort=same)
             return
         self._hold_back(found)
+
+    def _is_unfinished(self, found: Found) -> bool:
+        """Whether the word that was being typed finds something as a beginning only: a pause ends no word."""
+        former = self.found
+        return (
+            former is not None
+            and bool(former.rows)
+            and former.request.typing
+            and former.request == replace(found.request, typing=True)
+            and not found.rows
+        )
 
     def _hold_back(self, found: Found) -> None:
         assert self.found is not None
