@@ -86,6 +86,8 @@ def test_the_score_of_each_mode() -> None:
     meaning = {"semantic": {"rank": 1, "score": 0.7, "share": None}}
     assert text.best_score(Hit(clip(), 1, why=meaning)) == 0.7
     assert text.best_score(Hit(clip(), 1)) is None
+    assert text.best_score(Hit(clip(), 1, rrf_score=0.0)) is None
+    assert text.score(Hit(clip(), 1, rrf_score=0.0)) == ""
 
 
 def test_why_names_rankers_words_and_the_best_moment() -> None:

@@ -150,12 +150,12 @@ def hour(at_s: float) -> str:
 
 
 def best_score(hit: Hit | None) -> float | None:
-    """The one number that ordered the hit, whatever the mode."""
+    """The one number that ordered the hit, whatever the mode; None where none did, as by ``-rain`` alone."""
     if hit is None:
         return None
     for score in (hit.rrf_score, hit.clap_score, hit.bm25_score):
         if score is not None:
-            return float(score)
+            return float(score) or None
     scores = [part.get("score") for part in hit.why.values() if isinstance(part, dict)]
     numbers = [float(score) for score in scores if isinstance(score, int | float)]
     return numbers[0] if len(numbers) == 1 else None
