@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 import soundfile
-from PySide6.QtCore import QMimeData, QPointF, Qt
+from PySide6.QtCore import QMimeData, QPoint, QPointF, QRect, Qt
 from PySide6.QtGui import QDropEvent, QGuiApplication
+from PySide6.QtWidgets import QAbstractButton, QWidget
 from transfer_support import Receiver, choose_row
 from ui_support import Desk, copy_library, drag_mouse, make_library
 
@@ -79,6 +80,21 @@ def test_b_puts_sounds_and_regions_in_and_does_not_stop_what_plays(desk: Desk) -
     desk.wait(lambda: any("already" in toast.label.text() for toast in desk.window.messages.toasts))
     assert len(rows(desk)) == 4
     assert "Bin  4" in desk.find("bin_toggle").text()
+
+
+def test_what_is_said_covers_no_button_of_the_deck(desk: Desk) -> None:
+    fill(desk)
+    toasts = desk.window.messages.toasts
+    assert toasts
+    deck = desk.window.deck
+    buttons = [button for button in deck.findChildren(QAbstractButton) if button.isVisible()]
+    assert desk.find("bin_toggle") in buttons
+
+    def place(widget: QWidget) -> QRect:
+        return QRect(widget.mapTo(desk.window, QPoint()), widget.size())
+
+    assert not [b.objectName() for b in buttons for t in toasts if place(b).intersects(place(t))]
+    assert all(place(desk.window.results).contains(place(toast)) for toast in toasts)
 
 
 def test_each_project_has_its_own_and_all_are_kept(desk: Desk, qtbot: Any, tmp_path: Path) -> None:

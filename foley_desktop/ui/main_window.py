@@ -71,7 +71,7 @@ class MainWindow(QMainWindow):
         self.status = StatusLine()
         self.pages = Pages()
         self._lay_out()
-        self.messages = Messages(self)
+        self.messages = Messages(self, self.deck)
         self.help = HelpOverlay(self)
         self.library = LibraryActions(service, runner, self.messages)
         self.actions_ = ClipActions(self.results, self.deck, self.library, self.messages, self)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, QPoint, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
@@ -143,11 +143,14 @@ class TextDialog(QDialog):
 
 
 class Messages(QObject):
-    """Shows messages over ``host``, the newest at the bottom right."""
+    """Shows messages over ``host``, the newest at the bottom right.
 
-    def __init__(self, host: QWidget) -> None:
+    While ``above`` is to be seen they stand above it: it is full of buttons, and none may be covered.
+    """
+
+    def __init__(self, host: QWidget, above: QWidget | None = None) -> None:
         super().__init__(host)
-        self._host = host
+        self._host, self._above = host, above
         self._toasts: list[Toast] = []
         self._last: tuple[str, Toast] | None = None
         host.installEventFilter(self)
@@ -203,11 +206,15 @@ class Messages(QObject):
             self._place()
 
     def _place(self) -> None:
-        bottom = self._host.height() - 44
+        right, bottom = self._host.width() - 18, self._host.height() - 44
+        above = self._above
+        if above is not None and above.isVisible():
+            place = above.mapTo(self._host, QPoint(above.width(), 0))
+            right, bottom = place.x() - 18, place.y() - 8
         for toast in reversed(self._toasts):
             width = min(460, max(260, toast.sizeHint().width()))
             height = max(toast.heightForWidth(width), toast.sizeHint().height())
-            toast.setGeometry(self._host.width() - width - 18, bottom - height, width, height)
+            toast.setGeometry(right - width, bottom - height, width, height)
             toast.raise_()
             bottom -= height + 8
 
