@@ -308,3 +308,22 @@ def _no_late_qt_messages(_nothing_left_running: None) -> Iterator[None]:
     yield
     messages, _late_qt_messages[:] = list(_late_qt_messages), []
     assert not messages, "Qt complained outside the test: " + "; ".join(messages)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A library of ten made-up clips and the folder of its sounds, for the tests of the window."""
+    from ui_support import make_library
+
+    return make_library(tmp_path_factory.mktemp("made"))
+
+
+@pytest.fixture
+def desk(qtbot: Any, made: tuple[Path, Path], tmp_path: Path) -> Iterator[Any]:
+    """A window on a copy of that library, all ten listed."""
+    from ui_support import Desk, copy_library
+
+    desk = Desk(qtbot, copy_library(made[0], tmp_path / "library"))
+    desk.wait_listed(10)
+    yield desk
+    desk.close()

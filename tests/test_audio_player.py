@@ -510,14 +510,17 @@ def test_the_callback_needs_no_lock(tmp_path: Path, player: Player, opener: Test
 
 
 def test_close_is_quick_and_final(tmp_path: Path) -> None:
-    opener = TestOpener()
-    player = Player(opener=opener)
     path = write(tmp_path / "a.wav", tone(5.0))
-    player.play(path)
-    wait_for(lambda: player.position_s > 0.05)
-    began = time.perf_counter()
-    player.close()
-    assert time.perf_counter() - began < 2.0, "it does not play to the end"
+    took: list[float] = []
+    while not took or (took[-1] >= 0.5 and len(took) < 3):  # a busy machine may be late once
+        opener = TestOpener()
+        player = Player(opener=opener)
+        player.play(path)
+        wait_for(lambda player=player: player.position_s > 0.05)
+        began = time.perf_counter()
+        player.close()
+        took.append(time.perf_counter() - began)
+    assert took[-1] < 0.5, took
     assert opener.outputs[-1].closed
     player.close()
     player.play(path)

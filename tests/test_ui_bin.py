@@ -13,17 +13,12 @@ from PySide6.QtCore import QMimeData, QPoint, QPointF, QRect, Qt
 from PySide6.QtGui import QDropEvent, QGuiApplication
 from PySide6.QtWidgets import QAbstractButton, QWidget
 from transfer_support import Receiver, choose_row
-from ui_support import Desk, copy_library, drag_mouse, make_library
+from ui_support import Desk, copy_library, drag_mouse
 
 from foley_desktop.models import Region
 from foley_desktop.ui.drag import dropped_paths
 
 pytestmark = pytest.mark.gui
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    return make_library(tmp_path_factory.mktemp("bin"))
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ import pytest
 from file_server import serving_folder
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
-from ui_support import Desk, copy_library, make_library, middle
+from ui_support import Desk, copy_library, middle
 
 from foley_desktop.index.embedders import clap_store
 from foley_desktop.index.embedders.host import InProcessModels
@@ -56,11 +56,6 @@ class TwoHashes(InProcessModels):
             embedder.description = self.describe(name)
             embedder.model_id = embedder.description.model_id
         return embedder
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    return make_library(tmp_path_factory.mktemp("embedders"))
 
 
 @pytest.fixture

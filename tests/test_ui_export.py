@@ -3,38 +3,23 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 import soundfile
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox
-from ui_support import Desk, copy_library, make_library
+from ui_support import Desk
 
 from foley_desktop.audio.render import RenderOptions
 from foley_desktop.models import Clip, Region
 from foley_desktop.ui.export_dialog import ExportDialog
-from foley_desktop.ui.messages import ErrorDialog
+from foley_desktop.ui.messages import ErrorDialog, TextDialog
 from foley_desktop.ui.prompt import LineDialog
 from foley_desktop.workers.export_jobs import free_targets
 
 pytestmark = pytest.mark.gui
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    return make_library(tmp_path_factory.mktemp("export"))
-
-
-@pytest.fixture
-def desk(qtbot: Any, made: tuple[Path, Path], tmp_path: Path) -> Iterator[Desk]:
-    desk = Desk(qtbot, copy_library(made[0], tmp_path / "library"))
-    desk.wait_listed(10)
-    yield desk
-    desk.close()
 
 
 def opened(desk: Desk, folder: Path) -> ExportDialog:
@@ -219,6 +204,29 @@ def test_a_failed_export_is_marked_and_can_be_tried_again(desk: Desk, tmp_path: 
     (row,) = dialog.queue.rows
     assert row.property("role") == "tile" and row.flaw.isHidden() and row.again.isHidden()
     assert row.reveal.isVisible()
+    dialog.reject()
+
+
+def test_an_export_that_failed_in_part_says_what_is_missing(desk: Desk, tmp_path: Path) -> None:
+    desk.enter_results()
+    folder, clips = tmp_path / "partly", [desk.model.clip_at(0), desk.model.clip_at(1)]
+    folder.mkdir()
+    exports, source = desk.window.wings["export"], Path(clips[1].path)
+    away = source.rename(tmp_path / "away.wav")
+    try:
+        exports.export(clips, str(folder), ["a", "b"], ".wav", [RenderOptions()] * 2)
+        desk.wait(lambda: exports.queue.items[0].job.is_over)
+    finally:
+        away.rename(source)
+    dialog = opened(desk, tmp_path)
+    assert dialog.queue is not None
+    (row,) = dialog.queue.rows
+    assert "1 sound could not be exported" in row.state.full_text()
+    assert row.flaw.isVisible() and row.reveal.isVisible() and row.again.isHidden()
+    row.details.click()
+    told = dialog.findChild(TextDialog)
+    assert told is not None and clips[1].name in told.body.toPlainText()
+    told.accept()
     dialog.reject()
 
 

@@ -272,14 +272,18 @@ def test_only_one_graders_grades_can_count(lab: LabWindow, set_id: str) -> None:
 def test_measuring_is_cancelled_at_once(lab: LabWindow) -> None:
     queries = tuple(GoldenQuery(f"q{n}", f"dog number {n}") for n in range(2000))
     lab.take_set(GoldenSet("long", queries, {q.id: {"dog bark kitchen.wav": 1} for q in queries}))
-    lab.find("lab_measure").click()
     line = lab.panel.setup.line
-    lab.wait(lambda: line.bar.maximum() == 8000 and line.bar.value() > 0)
-    assert not lab.find("lab_measure").isEnabled() and line.isVisible()
-    started = time.monotonic()
-    lab.find("lab_cancel").click()
-    lab.wait(lambda: not line.running)
-    assert time.monotonic() - started < 2.0, "eight thousand searches take far longer"
+    took: list[float] = []
+    while not took or (took[-1] >= 0.2 and len(took) < 3):  # a busy machine may be late once
+        lab.find("lab_measure").click()
+        lab.wait(lambda: line.bar.maximum() == 8000 and line.bar.value() > 0)
+        assert not lab.find("lab_measure").isEnabled() and line.isVisible()
+        started = time.monotonic()
+        lab.find("lab_cancel").click()
+        lab.wait(lambda: not line.running)
+        took.append(time.monotonic() - started)
+        lab.idle()
+    assert took[-1] < 0.2, took
     assert lab.desk.measurement is None and lab.find("lab_measure").isEnabled() and not line.isVisible()
 
 

@@ -21,7 +21,6 @@ from ui_support import (
     ODD_NAMES,
     Desk,
     copy_library,
-    make_library,
     middle,
     use_hash_embedder,
     write_clip,
@@ -37,19 +36,6 @@ from foley_desktop.workers.job import Job
 
 pytestmark = pytest.mark.gui
 FILE_EVENTS = ("open", "sqlite3.connect", "os.listdir", "os.scandir", "os.remove", "os.rename")
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    return make_library(tmp_path_factory.mktemp("library"))
-
-
-@pytest.fixture
-def desk(qtbot: Any, made: tuple[Path, Path], tmp_path: Path) -> Iterator[Desk]:
-    desk = Desk(qtbot, copy_library(made[0], tmp_path / "library"))
-    desk.wait_listed(10)
-    yield desk
-    desk.close()
 
 
 @pytest.fixture

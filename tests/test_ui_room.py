@@ -2,27 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
-
 import pytest
-from ui_support import Desk, copy_library, make_library
+from ui_support import Desk
 
 pytestmark = pytest.mark.gui
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    return make_library(tmp_path_factory.mktemp("room"))
-
-
-@pytest.fixture
-def desk(qtbot: Any, made: tuple[Path, Path], tmp_path: Path) -> Iterator[Desk]:
-    desk = Desk(qtbot, copy_library(made[0], tmp_path / "library"))
-    desk.wait_listed(10)
-    yield desk
-    desk.close()
 
 
 @pytest.mark.parametrize("beside", ["none", "evaluation", "inspector_dock"])

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import QCoreApplication, Qt, QThread
-from ui_support import Desk, LateModels, copy_library, make_library, write_clip
+from ui_support import Desk, LateModels, copy_library, write_clip
 
 from foley_desktop.library import searching
 from foley_desktop.models import Condition
@@ -18,11 +18,6 @@ from foley_desktop.ui.search_controller import SETTLE_MS
 
 pytestmark = pytest.mark.gui
 Key = Qt.Key
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    return make_library(tmp_path_factory.mktemp("search"))
 
 
 @pytest.fixture

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
-from ui_support import Desk, copy_library, make_library
+from ui_support import Desk
 
 from foley_desktop.ui import theme
 from foley_desktop.ui.messages import ErrorDialog
@@ -19,19 +18,6 @@ from foley_desktop.ui.settings_dialog import SettingsDialog
 from foley_desktop.workers.settings_jobs import Embedder
 
 pytestmark = pytest.mark.gui
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    return make_library(tmp_path_factory.mktemp("settings"))
-
-
-@pytest.fixture
-def desk(qtbot: Any, made: tuple[Path, Path], tmp_path: Path) -> Iterator[Desk]:
-    desk = Desk(qtbot, copy_library(made[0], tmp_path / "library"))
-    desk.wait_listed(10)
-    yield desk
-    desk.close()
 
 
 def kept(desk: Desk) -> dict[str, Any]:

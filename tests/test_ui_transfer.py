@@ -16,7 +16,7 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QGuiApplication, QHelpEvent
 from PySide6.QtWidgets import QApplication, QLineEdit, QMenu, QToolTip
 from transfer_support import Receiver, choose_row
-from ui_support import Desk, copy_library, make_library, middle
+from ui_support import Desk, copy_library, middle
 
 from foley_desktop.audio.treatment import Treatment
 from foley_desktop.library.presets import Preset
@@ -30,11 +30,6 @@ from foley_desktop.ui.transfer_page import TransferPage
 from foley_desktop.ui.transfer_wing import use_words
 
 pytestmark = pytest.mark.gui
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    return make_library(tmp_path_factory.mktemp("transfer"))
 
 
 @pytest.fixture

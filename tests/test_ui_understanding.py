@@ -12,7 +12,7 @@ import soundfile
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication
-from ui_support import Desk, copy_library, index, make_library, use_hash_embedder, write_clip
+from ui_support import Desk, index, use_hash_embedder, write_clip
 
 from foley_desktop.audio.recorder import Recorder, Take
 from foley_desktop.models import Region
@@ -20,19 +20,6 @@ from foley_desktop.ui.results_model import BY_NAME
 
 pytestmark = pytest.mark.gui
 Key = Qt.Key
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    return make_library(tmp_path_factory.mktemp("understanding"))
-
-
-@pytest.fixture
-def desk(qtbot: Any, made: tuple[Path, Path], tmp_path: Path) -> Iterator[Desk]:
-    desk = Desk(qtbot, copy_library(made[0], tmp_path / "library"))
-    desk.wait_listed(10)
-    yield desk
-    desk.close()
 
 
 def similar(desk: Desk, name: str = "dog bark small") -> None:

@@ -59,7 +59,7 @@ class ExportItem(QObject):
             what = os.path.basename(files[0]) if len(files) == 1 else f"{len(files)} files"
             made = f"{text.shown(what, 120)} in {text.shown(self.place, 200)}"
             left = len(self.result.failed)
-            return made + (f"; {text.plural(left, 'sound')} could not be exported" if left else "")
+            return (f"{text.plural(left, 'sound')} could not be exported; " if left else "") + made
         return _running(self.job.progress)
 
 
